@@ -1,0 +1,1 @@
+//! A Kafka partition consumer whose positions live in Postgres beside their effects.

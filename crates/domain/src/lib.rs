@@ -1,0 +1,1 @@
+//! The lifecycles and identities of an export as pure decisions.

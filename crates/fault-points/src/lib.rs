@@ -1,0 +1,1 @@
+//! Named points at which a test build can be stopped.

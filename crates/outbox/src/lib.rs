@@ -1,0 +1,1 @@
+//! A transactional outbox: the writer side and the window reading.

@@ -1,0 +1,1 @@
+//! Configuration, telemetry, health, pools and shutdown of a Waybill process.

@@ -1,0 +1,1 @@
+//! Attempts: one try by one worker.

@@ -1,0 +1,1 @@
+//! Candidates: the files that attempts write.

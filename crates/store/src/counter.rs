@@ -1,0 +1,1 @@
+//! Counters, in their generation.

@@ -1,0 +1,1 @@
+//! Search documents, in their generation.

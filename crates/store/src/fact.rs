@@ -1,0 +1,1 @@
+//! The facts published about an export.

@@ -1,0 +1,1 @@
+//! Intents: what a caller wants once.

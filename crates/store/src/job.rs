@@ -1,0 +1,1 @@
+//! Jobs: the durable record of an export.

@@ -1,0 +1,38 @@
+//! The Postgres statements of Waybill: one module a noun, one `.sql` file a statement.
+//!
+//! Every function takes an executor, so that the service that calls it owns the transaction. Deliberately absent:
+//! connections, pools, retries and Kafka.
+
+pub mod api_key;
+pub mod attempt;
+pub mod candidate;
+pub mod claim;
+pub mod command;
+pub mod counter;
+pub mod dataset;
+pub mod decision;
+pub mod document;
+pub mod fact;
+pub mod intent;
+pub mod job;
+pub mod migrations;
+pub mod notification;
+pub mod service_account;
+pub mod tenant;
+pub mod timeline;
+
+/// Why a statement of this crate did not give what was asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Postgres refused the statement or the connection was lost.
+    #[error("postgres: {0}")]
+    Postgres(#[from] tokio_postgres::Error),
+    /// A stored value is none that this version of Waybill knows.
+    #[error("column {column} holds a value that this version does not know: {detail}")]
+    Decode {
+        /// The column, as `table.column`.
+        column: &'static str,
+        /// The value or what is wrong with it.
+        detail: String,
+    },
+}

@@ -1,0 +1,1 @@
+//! Applies and checks the migrations, one folder a schema.

@@ -1,0 +1,1 @@
+//! Notifications and the attempts to send them.

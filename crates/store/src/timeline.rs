@@ -1,0 +1,1 @@
+//! One export's way through everything that is stored.

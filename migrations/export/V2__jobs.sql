@@ -1,0 +1,147 @@
+-- The durable record of an export and everything that was tried for it. The job's row is the only place that says
+-- which result counts.
+
+CREATE TABLE export.datasets (
+    dataset text PRIMARY KEY CHECK (dataset ~ '^[a-z][a-z0-9_-]{0,62}$'),
+    source_schema text NOT NULL,
+    source_relation text NOT NULL,
+    tenant_column text NOT NULL,
+    key_columns text[] NOT NULL CHECK (cardinality(key_columns) > 0),
+    columns text[] NOT NULL CHECK (cardinality(columns) > 0),
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE export.jobs (
+    export_id text PRIMARY KEY CHECK (export_id ~ '^exp_[0-9a-f]{32}$'),
+    tenant_id text NOT NULL REFERENCES export.tenants,
+    service_account_id text NOT NULL REFERENCES export.service_accounts,
+    dataset text NOT NULL REFERENCES export.datasets,
+    format text NOT NULL CHECK (format IN ('csv')),
+    columns text[] NOT NULL CHECK (cardinality(columns) > 0),
+    name text,
+    labels jsonb NOT NULL DEFAULT '{}',
+    notify jsonb NOT NULL DEFAULT '[]',
+    state text NOT NULL CHECK (state IN (
+        'pending', 'running', 'quarantined', 'succeeded', 'failed', 'cancelled', 'expired', 'deleted'
+    )),
+    version bigint NOT NULL CHECK (version >= 1),
+    fence bigint NOT NULL DEFAULT 0 CHECK (fence >= 0),
+    lease_until timestamptz,
+    due_at timestamptz,
+    -- When the reconciler writes the command again. Apart from due_at, so that a reminder never delays a claim.
+    remind_at timestamptz,
+    transient_failures integer NOT NULL DEFAULT 0,
+    lost_leases integer NOT NULL DEFAULT 0,
+    result_candidate_id text,
+    failure_code text,
+    failure_detail text,
+    accepted_at timestamptz NOT NULL DEFAULT now(),
+    finished_at timestamptz,
+    CHECK ((state = 'running') = (lease_until IS NOT NULL)),
+    CHECK ((state = 'pending') = (due_at IS NOT NULL)),
+    CHECK ((state IN ('pending', 'running')) = (remind_at IS NOT NULL)),
+    CHECK ((state IN ('pending', 'running', 'quarantined')) = (finished_at IS NULL)),
+    CHECK (state <> 'succeeded' OR result_candidate_id IS NOT NULL),
+    CHECK (state <> 'failed' OR failure_code IS NOT NULL)
+) WITH (fillfactor = 80);
+
+-- The claim: the oldest due job of one tenant.
+CREATE INDEX jobs_pending_of_tenant ON export.jobs (tenant_id, due_at) WHERE state = 'pending';
+-- The claim of an overdue job, and a tenant's running count.
+CREATE INDEX jobs_running_of_tenant ON export.jobs (tenant_id, lease_until) WHERE state = 'running';
+-- The reconciler: what nothing has moved in time.
+CREATE INDEX jobs_to_remind ON export.jobs (remind_at) WHERE state IN ('pending', 'running');
+CREATE INDEX jobs_of_tenant ON export.jobs (tenant_id, accepted_at DESC, export_id);
+
+-- What a caller wants once: (service account, operation, key) stands for exactly one export, for ever.
+CREATE TABLE export.intents (
+    service_account_id text NOT NULL REFERENCES export.service_accounts,
+    operation text NOT NULL,
+    idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+    request_sha256 bytea NOT NULL CHECK (octet_length(request_sha256) = 32),
+    export_id text NOT NULL UNIQUE REFERENCES export.jobs DEFERRABLE INITIALLY DEFERRED,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (service_account_id, operation, idempotency_key)
+);
+
+-- One try by one worker, numbered by its fence.
+CREATE TABLE export.attempts (
+    export_id text NOT NULL REFERENCES export.jobs,
+    fence bigint NOT NULL CHECK (fence >= 1),
+    worker text NOT NULL,
+    state text NOT NULL CHECK (state IN ('running', 'succeeded', 'failed', 'lost', 'fenced')),
+    claimed_at timestamptz NOT NULL DEFAULT now(),
+    heartbeat_at timestamptz NOT NULL DEFAULT now(),
+    rows_done bigint NOT NULL DEFAULT 0,
+    rows_total bigint,
+    ended_at timestamptz,
+    error_code text,
+    error_detail text,
+    PRIMARY KEY (export_id, fence),
+    CHECK ((state = 'running') = (ended_at IS NULL))
+) WITH (fillfactor = 80);
+
+-- A file that an attempt writes. The row exists before the upload starts, so no object is ever unknown.
+CREATE TABLE export.candidates (
+    candidate_id text PRIMARY KEY CHECK (candidate_id ~ '^can_[0-9a-f]{32}$'),
+    export_id text NOT NULL,
+    fence bigint NOT NULL,
+    object_key text NOT NULL UNIQUE,
+    state text NOT NULL CHECK (state IN ('writing', 'verified', 'selected')),
+    rows bigint,
+    bytes bigint,
+    sha256 bytea CHECK (octet_length(sha256) = 32),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    verified_at timestamptz,
+    FOREIGN KEY (export_id, fence) REFERENCES export.attempts,
+    CHECK (state = 'writing' OR (rows IS NOT NULL AND bytes IS NOT NULL AND sha256 IS NOT NULL AND verified_at IS NOT NULL))
+);
+
+-- One export has one selected candidate at the most, whatever the code above believes.
+CREATE UNIQUE INDEX candidates_one_selected ON export.candidates (export_id) WHERE state = 'selected';
+
+ALTER TABLE export.jobs ADD FOREIGN KEY (result_candidate_id) REFERENCES export.candidates;
+
+-- Every fact published about an export: its version grows by one exactly when a row is added here.
+CREATE TABLE export.facts (
+    export_id text NOT NULL REFERENCES export.jobs,
+    version bigint NOT NULL,
+    event_id text NOT NULL UNIQUE,
+    type text NOT NULL,
+    outbox_seq bigint NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (export_id, version)
+);
+
+-- Every command written for an export: the first with its acceptance, later ones by the reconciler.
+CREATE TABLE export.commands (
+    export_id text NOT NULL REFERENCES export.jobs,
+    command_id text NOT NULL UNIQUE,
+    reason text NOT NULL CHECK (reason IN ('accepted', 'overdue', 'released')),
+    outbox_seq bigint NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (export_id, outbox_seq)
+);
+
+-- What a person decided, append-only.
+CREATE TABLE export.decisions (
+    decision_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    principal text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
+    reason text NOT NULL CHECK (length(reason) > 0),
+    decided_at timestamptz NOT NULL DEFAULT now()
+);
+
+GRANT SELECT, INSERT ON export.datasets TO waybill_api;
+GRANT SELECT, INSERT, UPDATE ON export.jobs TO waybill_api;
+GRANT SELECT, INSERT ON export.intents, export.facts, export.commands, export.decisions TO waybill_api;
+GRANT SELECT ON export.attempts, export.candidates TO waybill_api;
+
+GRANT SELECT ON export.datasets TO waybill_worker;
+GRANT SELECT, UPDATE ON export.jobs TO waybill_worker;
+GRANT SELECT, INSERT, UPDATE ON export.attempts, export.candidates TO waybill_worker;
+GRANT SELECT, INSERT ON export.facts TO waybill_worker;
+
+GRANT SELECT, UPDATE ON export.jobs TO waybill_reconciler;
+GRANT SELECT, INSERT ON export.commands TO waybill_reconciler;

@@ -1,0 +1,45 @@
+-- The tables of waybill-consumer: the same three in every schema that holds a consumer's effects, because a position
+-- commits in one transaction with the effect beside it and the schema may live in a database of its own.
+
+-- A consumer group's declared bond to a topic: without one a partition halts instead of guessing where to start.
+CREATE TABLE search.topics (
+    consumer_group text NOT NULL,
+    topic text NOT NULL,
+    topic_id text NOT NULL,
+    bound_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (consumer_group, topic)
+);
+
+CREATE TABLE search.positions (
+    consumer_group text NOT NULL,
+    topic text NOT NULL,
+    partition integer NOT NULL CHECK (partition >= 0),
+    topic_id text NOT NULL,
+    next_offset bigint NOT NULL CHECK (next_offset >= 0),
+    fence bigint NOT NULL DEFAULT 0,
+    stop_at bigint,
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (consumer_group, topic, partition),
+    FOREIGN KEY (consumer_group, topic) REFERENCES search.topics
+) WITH (fillfactor = 50);
+
+-- A record that could not be applied, kept whole until a person decides.
+CREATE TABLE search.parked (
+    consumer_group text NOT NULL,
+    topic text NOT NULL,
+    partition integer NOT NULL,
+    record_offset bigint NOT NULL,
+    key bytea,
+    header_names text[] NOT NULL,
+    header_values bytea[] NOT NULL,
+    payload bytea,
+    reason text NOT NULL,
+    detail text NOT NULL,
+    parked_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (consumer_group, topic, partition, record_offset),
+    CHECK (cardinality(header_names) = cardinality(header_values))
+);
+
+GRANT SELECT ON search.topics TO waybill_search;
+GRANT SELECT, INSERT, UPDATE ON search.positions TO waybill_search;
+GRANT SELECT, INSERT ON search.parked TO waybill_search;

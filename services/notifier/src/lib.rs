@@ -1,0 +1,1 @@
+//! Tells people and systems about facts, once, over mail and webhooks.

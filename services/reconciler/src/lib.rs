@@ -1,0 +1,1 @@
+//! Finds work that nothing would move and puts it in motion again.

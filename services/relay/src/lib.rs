@@ -1,0 +1,1 @@
+//! Moves committed outbox rows to Kafka, and marks only what Kafka acknowledged.

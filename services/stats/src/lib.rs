@@ -1,0 +1,1 @@
+//! The counters over export facts.

@@ -1,0 +1,3 @@
+//! Waybill: every role, and the operator's commands.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Claims jobs under a fence and makes their files.

@@ -1,0 +1,3 @@
+//! The logic behind `./dev`.
+
+fn main() {}
