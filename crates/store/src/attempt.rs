@@ -1,1 +1,117 @@
-//! Attempts: one try by one worker.
+//! Attempts: one try by one worker, numbered by its fence.
+//!
+//! Deliberately absent: any write that does not name the fence.
+
+use tokio_postgres::GenericClient;
+use waybill_domain::attempt::AttemptState;
+use waybill_domain::ids::ExportId;
+
+use crate::StoreError;
+
+/// How far an attempt has come, as its worker reports it with each heartbeat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Records written to the candidate so far.
+    pub rows_done: i64,
+    /// Records that there will be; unknown until the data set was counted.
+    pub rows_total: Option<i64>,
+}
+
+/// Why an attempt ended without a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cause<'a> {
+    /// A code of `docs/errors`.
+    pub code: &'a str,
+    /// The cause in words, without any value from the data set.
+    pub detail: &'a str,
+}
+
+/// Records that a worker has just taken a job under `fence`, in the transaction of the claim.
+///
+/// # Errors
+/// Postgres refused, or there is an attempt with this fence already.
+pub async fn begin(
+    db: &impl GenericClient,
+    export_id: &ExportId,
+    fence: i64,
+    worker: &str,
+) -> Result<(), StoreError> {
+    db.execute(include_str!("attempt/begin.sql"), &[&export_id.as_str(), &fence, &worker]).await?;
+    Ok(())
+}
+
+/// Renews the lease of the job that this attempt holds and records its progress. `false`: fenced, nothing changed.
+///
+/// # Errors
+/// Postgres refused the statement.
+pub async fn heartbeat(
+    db: &impl GenericClient,
+    export_id: &ExportId,
+    fence: i64,
+    lease_ms: i64,
+    progress: Progress,
+) -> Result<bool, StoreError> {
+    let remind_ms = waybill_domain::limits::REMIND_AFTER_SECONDS * 1000;
+    let changed = db
+        .execute(
+            include_str!("attempt/heartbeat.sql"),
+            &[
+                &export_id.as_str(),
+                &fence,
+                &lease_ms,
+                &(lease_ms + remind_ms),
+                &progress.rows_done,
+                &progress.rows_total,
+            ],
+        )
+        .await?;
+    Ok(changed == 1)
+}
+
+/// Ends an attempt. `false`: it was over already (or may not end so), nothing changed.
+///
+/// # Errors
+/// Postgres refused the statement.
+pub async fn end(
+    db: &impl GenericClient,
+    export_id: &ExportId,
+    fence: i64,
+    state: AttemptState,
+    cause: Option<Cause<'_>>,
+) -> Result<bool, StoreError> {
+    let from: Vec<&str> =
+        AttemptState::ALL.iter().filter(|from| from.may_become(state)).map(|from| from.as_str()).collect();
+    let changed = db
+        .execute(
+            include_str!("attempt/end.sql"),
+            &[
+                &export_id.as_str(),
+                &fence,
+                &state.as_str(),
+                &from,
+                &cause.map(|cause| cause.code),
+                &cause.map(|cause| cause.detail),
+            ],
+        )
+        .await?;
+    Ok(changed == 1)
+}
+
+/// Records the last progress of an attempt that is about to end. `false`: it is over, nothing changed.
+///
+/// # Errors
+/// Postgres refused the statement.
+pub async fn progress(
+    db: &impl GenericClient,
+    export_id: &ExportId,
+    fence: i64,
+    progress: Progress,
+) -> Result<bool, StoreError> {
+    let changed = db
+        .execute(
+            include_str!("attempt/progress.sql"),
+            &[&export_id.as_str(), &fence, &progress.rows_done, &progress.rows_total],
+        )
+        .await?;
+    Ok(changed == 1)
+}

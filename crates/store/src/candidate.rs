@@ -1,1 +1,173 @@
 //! Candidates: the files that attempts write.
+//!
+//! A candidate's row exists before its upload starts, so no object is ever unknown. Deliberately absent: any way to
+//! overwrite, to unselect or to delete one; the collector's statements come with the collector.
+
+use jiff::Timestamp;
+use tokio_postgres::{GenericClient, Row};
+use waybill_domain::ids::{CandidateId, ExportId};
+
+use crate::StoreError;
+
+/// A file that one attempt wrote, or is writing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its identity.
+    pub candidate_id: CandidateId,
+    /// The export that it was written for.
+    pub export_id: ExportId,
+    /// The fence of the attempt that wrote it.
+    pub fence: i64,
+    /// Where its object lies: unique, so that no other attempt can overwrite it.
+    pub object_key: String,
+    /// How far it has come.
+    pub state: CandidateState,
+    /// Records in the file without its header; known once verified.
+    pub rows: Option<i64>,
+    /// Size of the object in bytes; known once verified.
+    pub bytes: Option<i64>,
+    /// SHA-256 of the object, 32 bytes; known once verified.
+    pub sha256: Option<Vec<u8>>,
+    /// When its row was made, which is before its upload.
+    pub created_at: Timestamp,
+    /// When the object was read back and found right.
+    pub verified_at: Option<Timestamp>,
+}
+
+/// How far a candidate has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CandidateState {
+    /// Its object may be absent, partial or whole.
+    Writing,
+    /// Its object was read back: size, digest and record count are right.
+    Verified,
+    /// It is the result of its export.
+    Selected,
+}
+
+impl CandidateState {
+    /// The stored spelling.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Writing => "writing",
+            Self::Verified => "verified",
+            Self::Selected => "selected",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, StoreError> {
+        match text {
+            "writing" => Ok(Self::Writing),
+            "verified" => Ok(Self::Verified),
+            "selected" => Ok(Self::Selected),
+            other => Err(StoreError::Decode { column: "candidates.state", detail: other.to_owned() }),
+        }
+    }
+}
+
+impl Candidate {
+    /// Reads a row that has every column of `export.candidates`.
+    ///
+    /// # Errors
+    /// A column is missing or holds what this version does not know.
+    pub fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let candidate_id: &str = row.try_get("candidate_id")?;
+        let export_id: &str = row.try_get("export_id")?;
+        Ok(Self {
+            candidate_id: CandidateId::parse(candidate_id).map_err(|error| StoreError::Decode {
+                column: "candidates.candidate_id",
+                detail: error.to_string(),
+            })?,
+            export_id: ExportId::parse(export_id).map_err(|error| StoreError::Decode {
+                column: "candidates.export_id",
+                detail: error.to_string(),
+            })?,
+            fence: row.try_get("fence")?,
+            object_key: row.try_get("object_key")?,
+            state: CandidateState::parse(row.try_get("state")?)?,
+            rows: row.try_get("rows")?,
+            bytes: row.try_get("bytes")?,
+            sha256: row.try_get("sha256")?,
+            created_at: row.try_get("created_at")?,
+            verified_at: row.try_get("verified_at")?,
+        })
+    }
+}
+
+/// What an object was found to hold when it was read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// Records without the header.
+    pub rows: i64,
+    /// Size in bytes.
+    pub bytes: i64,
+    /// SHA-256 of the content.
+    pub sha256: [u8; 32],
+}
+
+/// Announces the object that an attempt is about to upload. `false`: the attempt is fenced, nothing was written.
+///
+/// # Errors
+/// Postgres refused, or the same id or key was used before.
+pub async fn announce(
+    db: &impl GenericClient,
+    candidate_id: &CandidateId,
+    export_id: &ExportId,
+    fence: i64,
+    object_key: &str,
+) -> Result<bool, StoreError> {
+    let statement = include_str!("candidate/announce.sql");
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+        [&candidate_id.as_str(), &export_id.as_str(), &fence, &object_key];
+    Ok(db.execute(statement, &parameters).await? == 1)
+}
+
+/// Records that an object was read back and is whole. `None`: the attempt is fenced or the candidate is no longer
+/// `writing`, nothing was changed.
+///
+/// # Errors
+/// Postgres refused, or the row could not be decoded.
+pub async fn verify(
+    db: &impl GenericClient,
+    candidate_id: &CandidateId,
+    fence: i64,
+    verified: &Verified,
+) -> Result<Option<Candidate>, StoreError> {
+    let statement = include_str!("candidate/verify.sql");
+    let digest: &[u8] = &verified.sha256;
+    let row = db
+        .query_opt(
+            statement,
+            &[&candidate_id.as_str(), &fence, &verified.rows, &verified.bytes, &digest],
+        )
+        .await?;
+    row.as_ref().map(Candidate::from_row).transpose()
+}
+
+/// Selects a verified candidate as its export's result, in the transaction that completes the job. `None`: it is not
+/// a verified candidate of this fence, nothing was changed.
+///
+/// # Errors
+/// Postgres refused (also when the export has a selected candidate already), or the row could not be decoded.
+pub async fn select(
+    db: &impl GenericClient,
+    candidate_id: &CandidateId,
+    export_id: &ExportId,
+    fence: i64,
+) -> Result<Option<Candidate>, StoreError> {
+    let statement = include_str!("candidate/select.sql");
+    let row = db.query_opt(statement, &[&candidate_id.as_str(), &export_id.as_str(), &fence]).await?;
+    row.as_ref().map(Candidate::from_row).transpose()
+}
+
+/// Finds a candidate by its id.
+///
+/// # Errors
+/// Postgres refused, or the row could not be decoded.
+pub async fn find(
+    db: &impl GenericClient,
+    candidate_id: &CandidateId,
+) -> Result<Option<Candidate>, StoreError> {
+    let row = db.query_opt(include_str!("candidate/find.sql"), &[&candidate_id.as_str()]).await?;
+    row.as_ref().map(Candidate::from_row).transpose()
+}
