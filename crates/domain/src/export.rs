@@ -1,0 +1,302 @@
+//! What a caller asks for: the request of an export, checked field by field.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+/// The longest name of an export, in characters.
+pub const NAME_CHARACTERS_MAX: usize = 200;
+/// The most columns one export may name.
+pub const COLUMNS_MAX: usize = 500;
+/// The longest column name, in bytes (Postgres' own bound on identifiers).
+pub const COLUMN_BYTES_MAX: usize = 63;
+/// The most labels of an export.
+pub const LABELS_MAX: usize = 32;
+/// The longest key of a label, in bytes.
+pub const LABEL_KEY_BYTES_MAX: usize = 63;
+/// The longest value of a label, in characters.
+pub const LABEL_VALUE_CHARACTERS_MAX: usize = 200;
+/// The most targets that one export may notify.
+pub const NOTIFY_TARGETS_MAX: usize = 10;
+/// The longest mail address, in bytes (RFC 5321, section 4.5.3.1.3, less the angle brackets).
+pub const EMAIL_BYTES_MAX: usize = 254;
+/// The longest webhook URL, in bytes.
+pub const URL_BYTES_MAX: usize = 2_000;
+
+/// The way in which somebody is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// A mail over SMTP.
+    Email,
+    /// A signed HTTP request.
+    Webhook,
+}
+
+impl Channel {
+    /// Every channel.
+    pub const ALL: [Self; 2] = [Self::Email, Self::Webhook];
+
+    /// The channel as it is stored and answered.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Webhook => "webhook",
+        }
+    }
+
+    /// The channel that is stored as this text.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|channel| channel.as_str() == text)
+    }
+}
+
+/// Who is told about an export's outcome, and how.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NotifyTarget {
+    /// The way.
+    pub channel: Channel,
+    /// A mail address, or an `http` or `https` URL.
+    pub target: String,
+}
+
+/// The format of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// RFC 4180, with a header, UTF-8; NULL is empty, an empty string is two quotes.
+    Csv,
+}
+
+impl Format {
+    /// The format as it is stored and answered.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+        }
+    }
+}
+
+/// A request whose every field is within its bounds. Whether the data set and its columns exist is another question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExportRequest {
+    /// The name of a registered data set.
+    pub dataset: String,
+    /// The format of the file.
+    pub format: Format,
+    /// The columns in the order of the file; `None` stands for all of the data set's.
+    pub columns: Option<Vec<String>>,
+    /// What people call it; searchable.
+    pub name: Option<String>,
+    /// Free keys and values; searchable.
+    pub labels: BTreeMap<String, String>,
+    /// Who is told about the outcome.
+    pub notify: Vec<NotifyTarget>,
+}
+
+/// What is wrong with one field of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldError {
+    /// The field, as a path such as `notify[1].target`; empty for the whole body.
+    pub field: String,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+const FIELDS: [&str; 6] = ["dataset", "format", "columns", "name", "labels", "notify"];
+
+impl ExportRequest {
+    /// Reads a request's JSON body, and names everything that is wrong with it at once.
+    pub fn parse(body: &[u8]) -> Result<Self, Vec<FieldError>> {
+        let mut errors = Errors::default();
+        let object = match serde_json::from_slice::<Value>(body) {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => return Err(errors.and("", "must be a JSON object")),
+            Err(error) => return Err(errors.and("", &format!("is not valid JSON: {error}"))),
+        };
+        for field in object.keys().filter(|field| !FIELDS.contains(&field.as_str())) {
+            errors.add(field, &format!("is not a field of an export; the fields are {}", FIELDS.join(", ")));
+        }
+        // A null stands for an absent field.
+        let field = |name: &str| object.get(name).filter(|value| !value.is_null());
+        let request = Self {
+            dataset: dataset(field("dataset"), &mut errors),
+            format: format(field("format"), &mut errors),
+            columns: field("columns").map(|value| columns(value, &mut errors)),
+            name: field("name").and_then(|value| name(value, &mut errors)),
+            labels: field("labels").map(|value| labels(value, &mut errors)).unwrap_or_default(),
+            notify: field("notify").map(|value| notify(value, &mut errors)).unwrap_or_default(),
+        };
+        if errors.0.is_empty() { Ok(request) } else { Err(errors.0) }
+    }
+
+    /// One text for each meaning: equal requests give equal bytes, however their JSON was written. What an intent's
+    /// digest is taken of.
+    pub fn canonical(&self) -> Vec<u8> {
+        // Labels are sorted by their map, the other fields stand in declared order.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct Errors(Vec<FieldError>);
+
+impl Errors {
+    fn add(&mut self, field: &str, problem: &str) {
+        self.0.push(FieldError { field: field.to_owned(), problem: problem.to_owned() });
+    }
+
+    fn and(mut self, field: &str, problem: &str) -> Vec<FieldError> {
+        self.add(field, problem);
+        self.0
+    }
+}
+
+fn dataset(value: Option<&Value>, errors: &mut Errors) -> String {
+    match value.map(Value::as_str) {
+        Some(Some(text)) if is_dataset_name(text) => return text.to_owned(),
+        None => errors.add("dataset", "is required: the name of a data set, as GET /v1/datasets lists them"),
+        Some(_) => errors.add("dataset", "must be a data set's name: lower-case letters, digits, - and _"),
+    }
+    String::new()
+}
+
+/// Whether this may be the name of a data set: 1 to 63 of `a-z0-9_-`, beginning with a letter.
+pub fn is_dataset_name(text: &str) -> bool {
+    text.len() <= 63
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+}
+
+fn format(value: Option<&Value>, errors: &mut Errors) -> Format {
+    match value {
+        None => {}
+        Some(Value::String(text)) if text == Format::Csv.as_str() => {}
+        Some(_) => errors.add("format", "must be \"csv\""),
+    }
+    Format::Csv
+}
+
+fn columns(value: &Value, errors: &mut Errors) -> Vec<String> {
+    let Some(items) = value.as_array().filter(|items| (1..=COLUMNS_MAX).contains(&items.len())) else {
+        errors.add(
+            "columns",
+            &format!("must be an array of 1 to {COLUMNS_MAX} column names, or absent for all"),
+        );
+        return Vec::new();
+    };
+    let mut seen = BTreeSet::new();
+    for (index, item) in items.iter().enumerate() {
+        let field = format!("columns[{index}]");
+        match item.as_str().filter(|text| (1..=COLUMN_BYTES_MAX).contains(&text.len()) && !has_control(text))
+        {
+            None => errors.add(&field, "must be the name of a column"),
+            Some(text) if !seen.insert(text) => errors.add(&field, "names a column for the second time"),
+            Some(_) => {}
+        }
+    }
+    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn name(value: &Value, errors: &mut Errors) -> Option<String> {
+    let text = value.as_str().filter(|text| is_line(text, NAME_CHARACTERS_MAX));
+    if text.is_none() {
+        errors.add(
+            "name",
+            &format!("must be 1 to {NAME_CHARACTERS_MAX} characters without control characters"),
+        );
+    }
+    text.map(str::to_owned)
+}
+
+fn labels(value: &Value, errors: &mut Errors) -> BTreeMap<String, String> {
+    let Some(object) = value.as_object().filter(|object| object.len() <= LABELS_MAX) else {
+        errors.add("labels", &format!("must be an object of at most {LABELS_MAX} keys with text values"));
+        return BTreeMap::new();
+    };
+    let mut labels = BTreeMap::new();
+    for (key, value) in object {
+        let field = format!("labels.{key}");
+        let key_is_fit = (1..=LABEL_KEY_BYTES_MAX).contains(&key.len())
+            && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+        if !key_is_fit {
+            errors.add(&field, &format!("a key is 1 to {LABEL_KEY_BYTES_MAX} of A-Z a-z 0-9 . _ -"));
+        }
+        match value.as_str().filter(|text| text.is_empty() || is_line(text, LABEL_VALUE_CHARACTERS_MAX)) {
+            Some(text) => drop(labels.insert(key.clone(), text.to_owned())),
+            None => errors
+                .add(&field, &format!("must be text of at most {LABEL_VALUE_CHARACTERS_MAX} characters")),
+        }
+    }
+    labels
+}
+
+fn notify(value: &Value, errors: &mut Errors) -> Vec<NotifyTarget> {
+    let Some(items) = value.as_array().filter(|items| items.len() <= NOTIFY_TARGETS_MAX) else {
+        errors.add("notify", &format!("must be an array of at most {NOTIFY_TARGETS_MAX} targets"));
+        return Vec::new();
+    };
+    let mut targets: Vec<NotifyTarget> = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let field = format!("notify[{index}]");
+        match notify_target(item) {
+            Ok(target) if targets.contains(&target) => {
+                errors.add(&field, "names a target for the second time")
+            }
+            Ok(target) => targets.push(target),
+            Err(problem) => errors.add(&field, problem),
+        }
+    }
+    targets
+}
+
+fn notify_target(item: &Value) -> Result<NotifyTarget, &'static str> {
+    const SHAPE: &str = "must be {\"channel\": \"email\" or \"webhook\", \"target\": an address or a URL}";
+    let object = item.as_object().filter(|object| object.len() == 2).ok_or(SHAPE)?;
+    let text = |key: &str| object.get(key).and_then(Value::as_str).ok_or(SHAPE);
+    let channel = Channel::parse(text("channel")?).ok_or(SHAPE)?;
+    let target = text("target")?.to_owned();
+    match channel {
+        Channel::Email if !is_mail_address(&target) => {
+            Err("its target must be a mail address such as a@example.org")
+        }
+        Channel::Webhook if !is_webhook_url(&target) => {
+            Err("its target must be an http or https URL without user, password and fragment")
+        }
+        Channel::Email | Channel::Webhook => Ok(NotifyTarget { channel, target }),
+    }
+}
+
+/// An address that a mail server takes without quoting: one `@`, something on either side, nothing that could end
+/// a header or a command. Whether it exists, only its server knows.
+fn is_mail_address(text: &str) -> bool {
+    let fit = |part: &str| {
+        !part.is_empty()
+            && part.chars().all(|c| !c.is_whitespace() && !c.is_control() && !"<>()[],;:\\\"".contains(c))
+    };
+    text.len() <= EMAIL_BYTES_MAX
+        && text.matches('@').count() == 1
+        && text.split_once('@').is_some_and(|(local, domain)| fit(local) && fit(domain))
+}
+
+fn is_webhook_url(text: &str) -> bool {
+    text.len() <= URL_BYTES_MAX
+        && !has_control(text)
+        && Url::parse(text).is_ok_and(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.has_host()
+                && url.username().is_empty()
+                && url.password().is_none()
+                && url.fragment().is_none()
+        })
+}
+
+fn is_line(text: &str, characters_max: usize) -> bool {
+    (1..=characters_max).contains(&text.chars().count()) && !has_control(text)
+}
+
+fn has_control(text: &str) -> bool {
+    text.chars().any(char::is_control)
+}
