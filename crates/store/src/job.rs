@@ -1,1 +1,311 @@
-//! Jobs: the durable record of an export.
+//! The durable record of an export: `export.jobs`.
+//!
+//! Deliberately absent: deciding. What may follow a state is `waybill_domain::job::decide`; this module stores what
+//! was decided, and only where the fence and the state that were decided upon still stand. Claims are in
+//! [`crate::claim`].
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use tokio_postgres::{GenericClient, Row};
+use waybill_domain::export::{ExportRequest, NotifyTarget};
+use waybill_domain::ids::{CandidateId, ExportId, ServiceAccountId, TenantId};
+use waybill_domain::job::{Decision, JobState, Lifecycle};
+
+use crate::StoreError;
+
+/// The columns that [`Job::from_row`] reads, for statements that return a whole job.
+pub const COLUMNS: &str = "export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify, \
+     state, version, fence, lease_until, due_at, transient_failures, lost_leases, \
+     result_candidate_id, failure_code, failure_detail, accepted_at, finished_at";
+
+/// An export as its row says it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The export.
+    pub export_id: ExportId,
+    /// The tenant whose data it exports.
+    pub tenant_id: TenantId,
+    /// Who asked for it.
+    pub service_account_id: ServiceAccountId,
+    /// The data set, by its registered name.
+    pub dataset: String,
+    /// The file's format: `csv`.
+    pub format: String,
+    /// The columns of the file, in order.
+    pub columns: Vec<String>,
+    /// What the caller calls it.
+    pub name: Option<String>,
+    /// The caller's labels.
+    pub labels: BTreeMap<String, String>,
+    /// Who is told when it is done.
+    pub notify: Vec<NotifyTarget>,
+    /// State, version, fence and the times that move it.
+    pub lifecycle: Lifecycle,
+    /// The one candidate that counts, once one does.
+    pub result_candidate_id: Option<CandidateId>,
+    /// Why it failed, as a code of `docs/errors`.
+    pub failure_code: Option<String>,
+    /// Why it failed, in words.
+    pub failure_detail: Option<String>,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// When it reached an outcome.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl Job {
+    /// Reads a job from a row that holds [`COLUMNS`], by their names.
+    ///
+    /// # Errors
+    /// [`StoreError::Postgres`] for a column that is missing, [`StoreError::Decode`] for a value that is unknown.
+    pub fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let labels: serde_json::Value = row.try_get("labels")?;
+        let notify: serde_json::Value = row.try_get("notify")?;
+        let result_candidate_id: Option<&str> = row.try_get("result_candidate_id")?;
+        Ok(Self {
+            export_id: decode("jobs.export_id", row.try_get("export_id")?, ExportId::parse)?,
+            tenant_id: decode("jobs.tenant_id", row.try_get("tenant_id")?, TenantId::parse)?,
+            service_account_id: decode(
+                "jobs.service_account_id",
+                row.try_get("service_account_id")?,
+                ServiceAccountId::parse,
+            )?,
+            dataset: row.try_get("dataset")?,
+            format: row.try_get("format")?,
+            columns: row.try_get("columns")?,
+            name: row.try_get("name")?,
+            labels: decode_json("jobs.labels", labels)?,
+            notify: decode_json("jobs.notify", notify)?,
+            lifecycle: Lifecycle {
+                state: decode("jobs.state", row.try_get("state")?, |text| {
+                    JobState::parse(text).ok_or("not a state")
+                })?,
+                version: row.try_get("version")?,
+                fence: row.try_get("fence")?,
+                lease_until: row.try_get("lease_until")?,
+                due_at: row.try_get("due_at")?,
+                transient_failures: row.try_get("transient_failures")?,
+                lost_leases: row.try_get("lost_leases")?,
+            },
+            result_candidate_id: result_candidate_id
+                .map(|text| decode("jobs.result_candidate_id", text, CandidateId::parse))
+                .transpose()?,
+            failure_code: row.try_get("failure_code")?,
+            failure_detail: row.try_get("failure_detail")?,
+            accepted_at: row.try_get("accepted_at")?,
+            finished_at: row.try_get("finished_at")?,
+        })
+    }
+}
+
+/// What a worker has done so far in the latest attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The attempt's fence.
+    pub fence: i64,
+    /// Rows written.
+    pub rows_done: i64,
+    /// Rows to write, where the worker knows.
+    pub rows_total: Option<i64>,
+}
+
+/// The file that the job's row selected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectedResult {
+    /// Where the object store keeps it.
+    pub object_key: String,
+    /// Rows without the header.
+    pub rows: i64,
+    /// Its size.
+    pub bytes: i64,
+    /// The digest of its bytes.
+    pub sha256: Vec<u8>,
+}
+
+/// An export, its latest attempt and its result, of one snapshot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobView {
+    /// The export's row.
+    pub job: Job,
+    /// Its latest attempt, once there is one.
+    pub progress: Option<Progress>,
+    /// Its result, once one is selected.
+    pub result: Option<SelectedResult>,
+}
+
+/// Stores an export as it is accepted. `accepted` is `Lifecycle::accepted(now)` of the transaction's own `now()`.
+///
+/// # Errors
+/// [`StoreError`], also where the tenant, the service account or the data set does not exist.
+pub async fn insert(
+    tx: &impl GenericClient,
+    export_id: &ExportId,
+    owner: (&TenantId, &ServiceAccountId),
+    request: &ExportRequest,
+    columns: &[String],
+    accepted: &Decision,
+    now: Timestamp,
+) -> Result<Job, StoreError> {
+    let (tenant_id, service_account_id) = owner;
+    let labels = serde_json::json!(request.labels);
+    let notify = serde_json::json!(request.notify);
+    let row = tx
+        .query_one(
+            include_str!("job/insert.sql"),
+            &[
+                &export_id.as_str(),
+                &tenant_id.as_str(),
+                &service_account_id.as_str(),
+                &request.dataset,
+                &request.format.as_str(),
+                &columns,
+                &request.name,
+                &labels,
+                &notify,
+                &accepted.next.state.as_str(),
+                &accepted.next.version,
+                &accepted.next.fence,
+                &accepted.next.due_at,
+                &accepted.remind_at,
+                &now,
+            ],
+        )
+        .await?;
+    Job::from_row(&row)
+}
+
+/// An export of this tenant, or none; another tenant's is none.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn find(
+    db: &impl GenericClient,
+    tenant_id: &TenantId,
+    export_id: &ExportId,
+) -> Result<Option<JobView>, StoreError> {
+    let row = db.query_opt(include_str!("job/find.sql"), &[&export_id.as_str(), &tenant_id.as_str()]).await?;
+    row.as_ref().map(view_from_row).transpose()
+}
+
+fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
+    let fence: Option<i64> = row.try_get("attempt_fence")?;
+    let progress = match fence {
+        Some(fence) => Some(Progress {
+            fence,
+            rows_done: row.try_get("attempt_rows_done")?,
+            rows_total: row.try_get("attempt_rows_total")?,
+        }),
+        None => None,
+    };
+    let object_key: Option<String> = row.try_get("result_object_key")?;
+    let result = match object_key {
+        Some(object_key) => Some(SelectedResult {
+            object_key,
+            rows: row.try_get("result_rows")?,
+            bytes: row.try_get("result_bytes")?,
+            sha256: row.try_get("result_sha256")?,
+        }),
+        None => None,
+    };
+    Ok(JobView { job: Job::from_row(row)?, progress, result })
+}
+
+/// An export of any tenant, locked until the transaction ends. For what an operator decides.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn lock(tx: &impl GenericClient, export_id: &ExportId) -> Result<Option<Job>, StoreError> {
+    let row = tx.query_opt(include_str!("job/lock.sql"), &[&export_id.as_str()]).await?;
+    row.as_ref().map(Job::from_row).transpose()
+}
+
+/// Why a job failed, as it is stored and published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure<'a> {
+    /// A code of `docs/errors`.
+    pub code: &'a str,
+    /// The same in words, for the caller.
+    pub detail: &'a str,
+}
+
+/// Stores what was decided upon `before`, or answers `None` where the row is no longer what was decided upon.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn store_decision(
+    tx: &impl GenericClient,
+    export_id: &ExportId,
+    before: &Lifecycle,
+    decision: &Decision,
+    failure: Option<Failure<'_>>,
+) -> Result<Option<Job>, StoreError> {
+    let next = &decision.next;
+    let finished = next.state.is_terminal();
+    let row = tx
+        .query_opt(
+            include_str!("job/store_decision.sql"),
+            &[
+                &export_id.as_str(),
+                &before.fence,
+                &before.state.as_str(),
+                &before.version,
+                &next.state.as_str(),
+                &next.version,
+                &next.fence,
+                &next.lease_until,
+                &next.due_at,
+                &decision.remind_at,
+                &next.transient_failures,
+                &next.lost_leases,
+                &failure.as_ref().map(|failure| failure.code),
+                &failure.as_ref().map(|failure| failure.detail),
+                &finished,
+            ],
+        )
+        .await?;
+    row.as_ref().map(Job::from_row).transpose()
+}
+
+/// Takes a stored text that must be one of the values this version knows.
+pub(crate) fn decode<T, E: std::fmt::Display>(
+    column: &'static str,
+    text: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, StoreError> {
+    parse(text).map_err(|error| StoreError::Decode { column, detail: format!("{text:?}: {error}") })
+}
+
+fn decode_json<T: serde::de::DeserializeOwned>(
+    column: &'static str,
+    value: serde_json::Value,
+) -> Result<T, StoreError> {
+    serde_json::from_value(value).map_err(|error| StoreError::Decode { column, detail: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COLUMNS;
+
+    /// The columns a text names, without the tables that qualify them.
+    fn names(sql: &str) -> Vec<String> {
+        sql.replace("jobs.", "").split([' ', ',', '\n', ';']).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_statement_that_returns_a_job_names_each_of_its_columns() {
+        let statements = [
+            include_str!("job/insert.sql"),
+            include_str!("job/find.sql"),
+            include_str!("job/lock.sql"),
+            include_str!("job/store_decision.sql"),
+        ];
+        for sql in statements {
+            let (_, returned) = sql.rsplit_once("RETURNING").or_else(|| sql.split_once("SELECT")).unwrap();
+            let returned = names(returned);
+            for column in names(COLUMNS).iter().filter(|name| !name.is_empty()) {
+                assert!(returned.contains(column), "{column} is missing in\n{sql}");
+            }
+        }
+    }
+}

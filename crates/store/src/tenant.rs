@@ -1,1 +1,109 @@
-//! Tenants.
+//! Who owns exports: `export.tenants`.
+
+use jiff::Timestamp;
+use tokio_postgres::{GenericClient, Row};
+use waybill_domain::ids::TenantId;
+
+use crate::StoreError;
+use crate::job::decode;
+
+/// A tenant as its row says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tenant {
+    /// The tenant.
+    pub tenant_id: TenantId,
+    /// What people call it; unique.
+    pub name: String,
+    /// Whether its keys work.
+    pub state: TenantState,
+    /// How many of its exports may run at once.
+    pub running_limit: i32,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Whether a tenant's keys work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TenantState {
+    /// They do.
+    Active,
+    /// They do not.
+    Suspended,
+}
+
+impl TenantState {
+    /// Every state.
+    pub const ALL: [Self; 2] = [Self::Active, Self::Suspended];
+
+    /// The state as it is stored and answered.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or("not a state")
+    }
+}
+
+impl Tenant {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            tenant_id: decode("tenants.tenant_id", row.try_get("tenant_id")?, TenantId::parse)?,
+            name: row.try_get("name")?,
+            state: decode("tenants.state", row.try_get("state")?, TenantState::parse)?,
+            running_limit: row.try_get("running_limit")?,
+            created_at: row.try_get("created_at")?,
+        })
+    }
+}
+
+/// Makes a tenant, or answers `None` where the name is taken.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn insert(
+    db: &impl GenericClient,
+    tenant_id: &TenantId,
+    name: &str,
+    running_limit: i32,
+) -> Result<Option<Tenant>, StoreError> {
+    let row = db
+        .query_opt(include_str!("tenant/insert.sql"), &[&tenant_id.as_str(), &name, &running_limit])
+        .await?;
+    row.as_ref().map(Tenant::from_row).transpose()
+}
+
+/// One tenant.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn find(db: &impl GenericClient, tenant_id: &TenantId) -> Result<Option<Tenant>, StoreError> {
+    let row = db.query_opt(include_str!("tenant/find.sql"), &[&tenant_id.as_str()]).await?;
+    row.as_ref().map(Tenant::from_row).transpose()
+}
+
+/// At most `limit` tenants, in the order of their ids, after this one.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn list(
+    db: &impl GenericClient,
+    after: Option<&TenantId>,
+    limit: i64,
+) -> Result<Vec<Tenant>, StoreError> {
+    let after = after.map_or("", TenantId::as_str);
+    let rows = db.query(include_str!("tenant/list.sql"), &[&after, &limit]).await?;
+    rows.iter().map(Tenant::from_row).collect()
+}
+
+/// Suspends a tenant, or answers `None` where there is no such tenant.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn suspend(tx: &impl GenericClient, tenant_id: &TenantId) -> Result<Option<Tenant>, StoreError> {
+    let row = tx.query_opt(include_str!("tenant/suspend.sql"), &[&tenant_id.as_str()]).await?;
+    row.as_ref().map(Tenant::from_row).transpose()
+}

@@ -1,0 +1,7 @@
+-- A page of data sets in the order of their names, after the one that the last page ended with.
+-- Lock: none. Idempotency key: none, it reads. Index: datasets_pkey.
+SELECT dataset, source_schema, source_relation, tenant_column, key_columns, columns, created_at
+FROM export.datasets
+WHERE dataset > $1
+ORDER BY dataset
+LIMIT $2;

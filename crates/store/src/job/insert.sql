@@ -1,0 +1,12 @@
+-- Accepts an export: pending, version 1, due now.
+-- Lock: key share on the tenant's, the service account's and the data set's rows. Idempotency key: export_id; the
+-- intent in the same transaction is what makes it one. Index: jobs_pkey.
+INSERT INTO export.jobs (
+    export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
+    state, version, fence, due_at, remind_at, accepted_at
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+RETURNING
+    export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
+    state, version, fence, lease_until, due_at, transient_failures, lost_leases,
+    result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;

@@ -1,0 +1,19 @@
+-- Stores what was decided, where the fence and the state that it was decided upon still stand. No row: they do not.
+-- Lock: the job's row. Idempotency key: (export_id, fence, state, version) before. Index: jobs_pkey.
+UPDATE export.jobs
+SET state = $5,
+    version = $6,
+    fence = $7,
+    lease_until = $8,
+    due_at = $9,
+    remind_at = $10,
+    transient_failures = $11,
+    lost_leases = $12,
+    failure_code = $13,
+    failure_detail = $14,
+    finished_at = CASE WHEN $15 THEN coalesce(finished_at, now()) END
+WHERE export_id = $1 AND fence = $2 AND state = $3 AND version = $4
+RETURNING
+    export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
+    state, version, fence, lease_until, due_at, transient_failures, lost_leases,
+    result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;

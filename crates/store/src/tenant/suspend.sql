@@ -1,0 +1,6 @@
+-- Suspends a tenant: its keys stop working with the next request. No row: there is no such tenant.
+-- Lock: the tenant's row. Idempotency key: tenant_id; a second time changes nothing. Index: tenants_pkey.
+UPDATE export.tenants
+SET state = 'suspended'
+WHERE tenant_id = $1
+RETURNING tenant_id, name, state, running_limit, created_at;
