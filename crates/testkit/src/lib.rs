@@ -1,1 +1,25 @@
 //! Databases, topics, processes and fault scripts for tests on real Kafka and real Postgres.
+//!
+//! `./dev test` starts a private Postgres and Kafka and says where they are in `WAYBILL_TEST_POSTGRES_URL` and
+//! `WAYBILL_TEST_KAFKA_BOOTSTRAP`. Every fixture takes a database or a topic prefix of its own there and drops it when
+//! it goes out of scope, so tests run side by side. A wait is always for a signal and always bounded; what is waited
+//! for in vain panics with the end of the process's log.
+//!
+//! Deliberately absent: a stand-in for anything, a sleep, a skip. Without a server a test fails.
+
+mod bounded;
+mod database;
+mod environment;
+mod kafka;
+mod log;
+mod process;
+mod settings;
+mod template;
+
+pub use bounded::{WAIT_MAX, eventually, within};
+pub use database::{ROLE_PASSWORD, ROLES, TestDatabase, connect};
+pub use environment::{kafka_bootstrap, postgres_url, waybill_binary};
+pub use kafka::{Record, TestTopic, TestTopics, produce, read_to_end};
+pub use log::Log;
+pub use process::{Launch, Process, Status};
+pub use settings::Settings;

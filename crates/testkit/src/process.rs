@@ -1,0 +1,269 @@
+//! Real `waybill` processes: started, stopped at a named point, killed, continued, and never left behind.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::bounded::WAIT_MAX;
+use crate::environment::waybill_binary;
+use crate::log::{Event, Log};
+use crate::settings::Settings;
+
+/// What the operating system last said of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It runs.
+    Running,
+    /// It stands still by SIGSTOP: at its fault point, or because the test stopped it.
+    Stopped,
+    /// It ended by itself with this exit code.
+    Exited(i32),
+    /// A signal ended it.
+    Killed(i32),
+}
+
+impl Status {
+    fn is_over(self) -> bool {
+        matches!(self, Self::Exited(_) | Self::Killed(_))
+    }
+}
+
+/// How a process is to be started.
+#[derive(Debug)]
+pub struct Launch {
+    arguments: Vec<String>,
+    settings: Settings,
+    environment: Vec<(String, String)>,
+}
+
+impl Launch {
+    /// `waybill run ROLE…`.
+    #[must_use]
+    pub fn roles(roles: &[&str], settings: Settings) -> Self {
+        let arguments = ["run"].iter().chain(roles).map(ToString::to_string).collect();
+        Self { arguments, settings, environment: Vec::new() }
+    }
+
+    /// `waybill ARGUMENT…`.
+    #[must_use]
+    pub fn command(arguments: &[&str], settings: Settings) -> Self {
+        let arguments = arguments.iter().map(ToString::to_string).collect();
+        Self { arguments, settings, environment: Vec::new() }
+    }
+
+    /// It stops itself when it reaches this point: `worker.verified`, or `worker.verified#2` for the second time.
+    #[must_use]
+    pub fn fault_point(self, point: &str) -> Self {
+        self.env("WAYBILL_FAULT_POINT", point)
+    }
+
+    /// With a variable of the environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Starts it.
+    ///
+    /// # Panics
+    /// When the binary is missing or does not start.
+    #[must_use]
+    pub fn start(self) -> Process {
+        let name = self.arguments.join(" ");
+        let config = std::env::temp_dir().join(format!("waybill-test-{}.toml", Uuid::new_v4().simple()));
+        fs::write(&config, self.settings.to_toml())
+            .unwrap_or_else(|error| panic!("{}: {error}", config.display()));
+        let mut command = Command::new(waybill_binary());
+        command.args(&self.arguments).env("WAYBILL_CONFIG", &config).envs(self.environment);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[expect(
+            clippy::zombie_processes,
+            reason = "a thread waits for the pid, which also tells of its stops"
+        )]
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("cannot start waybill {name}: {error}"));
+        let log = Log::empty();
+        if let Some(pipe) = child.stdout.take() {
+            log.follow(pipe);
+        }
+        if let Some(pipe) = child.stderr.take() {
+            log.follow(pipe);
+        }
+        let pid = Pid::from_raw(child.id().cast_signed());
+        Process { name, pid, log, status: watch_status(pid), config }
+    }
+}
+
+/// A running process. Killed when this goes out of scope.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    pid: Pid,
+    log: Log,
+    status: watch::Receiver<Status>,
+    config: PathBuf,
+}
+
+impl Process {
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw()
+    }
+
+    /// What it has logged.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// What the operating system last said of it.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        *self.status.borrow()
+    }
+
+    /// Where it listens, as it logged when it did: `api` or `management`.
+    ///
+    /// # Panics
+    /// When it has not said so in time, or ended.
+    pub async fn listening(&self, listener: &str) -> SocketAddr {
+        let wanted = |event: &Event<'_>| {
+            let this = event.message() == "listening" && event.field("listener") == Some(listener);
+            this.then(|| event.field("address")?.parse().ok()).flatten()
+        };
+        self.while_running(&format!("its listener {listener}"), self.log.event(wanted)).await
+    }
+
+    /// The first event, past or to come, with this message.
+    ///
+    /// # Panics
+    /// When none came in time, or the process ended.
+    pub async fn logged(&self, message: &str) {
+        let wanted = |event: &Event<'_>| (event.message() == message).then_some(());
+        self.while_running(&format!("the message {message:?}"), self.log.event(wanted)).await;
+    }
+
+    /// Waits until it stands still, at its fault point or by [`Process::stop`].
+    ///
+    /// # Panics
+    /// When it did not in time, or ended.
+    pub async fn wait_stopped(&self) {
+        let what = "its stop";
+        let status = self.until(what, |status| *status != Status::Running).await;
+        assert!(status == Status::Stopped, "{}", self.in_vain(what));
+    }
+
+    /// Waits for its end, and gives its last status.
+    ///
+    /// # Panics
+    /// When it did not end in time.
+    pub async fn wait_over(&self) -> Status {
+        self.until("its end", |status| status.is_over()).await
+    }
+
+    /// Sends SIGKILL and waits for the end.
+    pub async fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+        self.wait_over().await;
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    pub async fn terminate(&self) -> Status {
+        self.signal(Signal::SIGTERM);
+        self.wait_over().await
+    }
+
+    /// Sends SIGSTOP and waits until it stands still.
+    pub async fn stop(&self) {
+        self.signal(Signal::SIGSTOP);
+        self.wait_stopped().await;
+    }
+
+    /// Sends SIGCONT and waits until it runs.
+    pub async fn cont(&self) {
+        self.signal(Signal::SIGCONT);
+        self.until("its going on", |status| *status != Status::Stopped).await;
+    }
+
+    /// Sends a signal, unless it is over.
+    pub fn signal(&self, signal: Signal) {
+        if !self.status().is_over() {
+            // It may end at this very moment: then there is nobody to signal, which is what was wanted.
+            let _ = kill(self.pid, signal);
+        }
+    }
+
+    async fn until(&self, what: &str, wanted: impl FnMut(&Status) -> bool) -> Status {
+        let mut status = self.status.clone();
+        let waited = tokio::time::timeout(WAIT_MAX, status.wait_for(wanted)).await;
+        match waited {
+            Ok(Ok(status)) => *status,
+            Ok(Err(_)) | Err(_) => panic!("{}", self.in_vain(what)),
+        }
+    }
+
+    async fn while_running<T>(&self, what: &str, future: impl Future<Output = T>) -> T {
+        let mut over = self.status.clone();
+        let bounded = async {
+            tokio::select! {
+                found = future => Some(found),
+                _ = over.wait_for(|status| status.is_over()) => None,
+            }
+        };
+        match tokio::time::timeout(WAIT_MAX, bounded).await {
+            Ok(Some(found)) => found,
+            Ok(None) | Err(_) => panic!("{}", self.in_vain(what)),
+        }
+    }
+
+    fn in_vain(&self, what: &str) -> String {
+        let (name, status, tail) = (&self.name, self.status(), self.log.tail());
+        format!("waybill {name} ({status:?}): waited in vain for {what}. The end of its log:\n{tail}")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGKILL);
+        let _ = fs::remove_file(&self.config);
+        if thread::panicking() {
+            eprintln!(
+                "--- waybill {} ({:?}), the end of its log:\n{}",
+                self.name,
+                self.status(),
+                self.log.tail()
+            );
+        }
+    }
+}
+
+/// Waits for the process in a thread of its own, because only `waitpid` tells of a stop as it tells of an end.
+fn watch_status(pid: Pid) -> watch::Receiver<Status> {
+    let (sender, receiver) = watch::channel(Status::Running);
+    thread::spawn(move || {
+        while !sender.borrow().is_over() {
+            let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WCONTINUED;
+            let status = match waitpid(pid, Some(flags)) {
+                Ok(WaitStatus::Exited(_, code)) => Status::Exited(code),
+                Ok(WaitStatus::Signaled(_, signal, _)) => Status::Killed(signal as i32),
+                Ok(WaitStatus::Stopped(..)) => Status::Stopped,
+                Ok(_) => Status::Running,
+                Err(nix::errno::Errno::EINTR) => continue,
+                // Somebody else reaped it, which only a bug of this crate could do.
+                Err(_) => Status::Killed(0),
+            };
+            sender.send_replace(status);
+        }
+    });
+    receiver
+}

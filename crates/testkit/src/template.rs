@@ -1,0 +1,102 @@
+//! The migrated database that every test's database is a copy of.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use tokio_postgres::Client;
+use url::Url;
+
+use crate::database::{ROLE_PASSWORD, ROLES, connect, on_database};
+
+/// Only one test at a time looks for the template, makes it or copies it, over all test processes.
+const TEMPLATE_LOCK: i64 = 0x7761_7962_696c_6c01;
+
+/// The schemas in the order in which their migrations are applied.
+const SCHEMAS: [&str; 5] = ["export", "outbox", "search", "stats", "notify"];
+
+/// Makes the database `name` as a copy of the template, which is migrated first when there is none for this state of
+/// the migrations.
+pub(crate) async fn clone_into(server: &Url, name: &str) {
+    let admin = connect(server.as_str()).await;
+    run(&admin, &format!("SELECT pg_advisory_lock({TEMPLATE_LOCK})")).await;
+    let template = format!("waybill_template_{}", fingerprint());
+    if !exists(&admin, &template).await {
+        make(&admin, server, &template).await;
+    }
+    run(&admin, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
+    // The lock goes with the connection.
+}
+
+async fn exists(admin: &Client, name: &str) -> bool {
+    let found = admin.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await;
+    found.unwrap_or_else(|error| panic!("cannot look for the template: {error:?}")).is_some()
+}
+
+/// Migrates under another name, so that a template is either complete or not there.
+async fn make(admin: &Client, server: &Url, template: &str) {
+    let making = format!("{template}_making");
+    run(admin, &format!("DROP DATABASE IF EXISTS {making} WITH (FORCE)")).await;
+    run(admin, &format!("CREATE DATABASE {making} TEMPLATE template0 ENCODING 'UTF8'")).await;
+    migrate(&on_database(server, &making)).await;
+    // Sessions that are just ending would keep the database from being renamed.
+    run(
+        admin,
+        &format!("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '{making}'"),
+    )
+    .await;
+    run(admin, &format!("ALTER DATABASE {making} RENAME TO {template}")).await;
+}
+
+async fn migrate(url: &Url) {
+    let admin = connect(url.as_str()).await;
+    for role in
+        ROLES.map(|role| format!("waybill_{role}")).iter().map(String::as_str).chain(["waybill_owner"])
+    {
+        let login = if role == "waybill_owner" {
+            "NOLOGIN".into()
+        } else {
+            format!("LOGIN PASSWORD '{ROLE_PASSWORD}'")
+        };
+        let known = admin.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await;
+        let verb = if matches!(known, Ok(Some(_))) { "ALTER" } else { "CREATE" };
+        run(&admin, &format!("{verb} ROLE {role} {login}")).await;
+    }
+    for schema in SCHEMAS {
+        run(&admin, &format!("CREATE SCHEMA {schema} AUTHORIZATION waybill_owner")).await;
+        run(&admin, "SET ROLE waybill_owner").await;
+        for file in files(&migrations().join(schema)) {
+            let sql = fs::read_to_string(&file).unwrap_or_default();
+            run(&admin, &sql).await;
+        }
+        run(&admin, "RESET ROLE").await;
+    }
+}
+
+async fn run(admin: &Client, sql: &str) {
+    if let Err(error) = admin.batch_execute(sql).await {
+        panic!("{sql}: {error:?}");
+    }
+}
+
+fn migrations() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    files
+}
+
+fn fingerprint() -> String {
+    let mut hash = Sha256::new();
+    for schema in SCHEMAS {
+        for file in files(&migrations().join(schema)) {
+            hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+            hash.update(fs::read(&file).unwrap_or_default());
+        }
+    }
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
