@@ -243,7 +243,7 @@ fn notify(value: &Value, errors: &mut Errors) -> Vec<NotifyTarget> {
         let field = format!("notify[{index}]");
         match notify_target(item) {
             Ok(target) if targets.contains(&target) => {
-                errors.add(&field, "names a target for the second time")
+                errors.add(&field, "names a target for the second time");
             }
             Ok(target) => targets.push(target),
             Err(problem) => errors.add(&field, problem),

@@ -383,9 +383,10 @@ fn silently(next: Lifecycle, ended_attempt: Option<(i64, AttemptState)>) -> Deci
     Decision { remind_at: remind_at(&next), next, fact: None, ended_attempt }
 }
 
-fn publishing(next: Lifecycle, fact: FactKind, attempt: Option<AttemptState>) -> Decision {
+fn publishing(mut next: Lifecycle, fact: FactKind, attempt: Option<AttemptState>) -> Decision {
+    next.version += 1;
     let ended_attempt = attempt.map(|state| (next.fence, state));
-    Decision { fact: Some(fact), ..silently(Lifecycle { version: next.version + 1, ..next }, ended_attempt) }
+    Decision { fact: Some(fact), ..silently(next, ended_attempt) }
 }
 
 fn remind_at(job: &Lifecycle) -> Option<Timestamp> {
