@@ -1,0 +1,137 @@
+//! Arrows between crates point only toward the domain; what may know what is written here and checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+
+const SERVICES: [&str; 7] = [
+    "waybill-api",
+    "waybill-relay",
+    "waybill-worker",
+    "waybill-search",
+    "waybill-stats",
+    "waybill-notifier",
+    "waybill-reconciler",
+];
+
+/// Our crates that each library crate may depend on. A crate that is not here is not allowed to exist unnoticed.
+const ALLOWED: [(&str, &[&str]); 10] = [
+    ("waybill-domain", &[]),
+    ("waybill-fault-points", &[]),
+    ("waybill-outbox", &[]),
+    ("waybill-consumer", &["waybill-fault-points"]),
+    ("waybill-contract", &["waybill-domain"]),
+    ("waybill-store", &["waybill-domain"]),
+    ("waybill-publication", &["waybill-contract", "waybill-domain", "waybill-outbox", "waybill-store"]),
+    ("waybill-runtime", &[]),
+    ("waybill-devstack", &[]),
+    ("waybill-testkit", &["waybill-devstack"]),
+];
+
+/// Crates that reach outside of the process, or read a clock or chance.
+const EFFECTS: [&str; 14] = [
+    "tokio",
+    "tokio-postgres",
+    "deadpool-postgres",
+    "rdkafka",
+    "reqwest",
+    "hyper",
+    "axum",
+    "object_store",
+    "lettre",
+    "rand",
+    "getrandom",
+    "tracing",
+    "metrics",
+    "nix",
+];
+
+struct Workspace {
+    packages: Vec<Package>,
+}
+
+impl Workspace {
+    fn read() -> Self {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+        let metadata = MetadataCommand::new()
+            .manifest_path(manifest)
+            .no_deps()
+            .other_options(["--offline".into()])
+            .exec();
+        Self { packages: metadata.expect("cargo metadata of this workspace").packages }
+    }
+
+    /// What each package is built from, other than for its own tests.
+    fn dependencies(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let shipped = |package: &Package| {
+            let normal = package
+                .dependencies
+                .iter()
+                .filter(|dependency| dependency.kind != DependencyKind::Development);
+            normal.map(|dependency| dependency.name.clone()).collect()
+        };
+        self.packages.iter().map(|package| (package.name.to_string(), shipped(package))).collect()
+    }
+}
+
+fn ours(dependencies: &BTreeSet<String>) -> BTreeSet<&str> {
+    dependencies.iter().map(String::as_str).filter(|name| name.starts_with("waybill")).collect()
+}
+
+#[test]
+fn every_library_crate_depends_only_on_what_it_may_know() {
+    let workspace = Workspace::read().dependencies();
+    for (package, dependencies) in &workspace {
+        if SERVICES.contains(&package.as_str())
+            || ["waybill", "waybill-tests", "xtask"].contains(&package.as_str())
+        {
+            continue;
+        }
+        let allowed = ALLOWED.iter().find(|(name, _)| name == package);
+        let allowed =
+            allowed.unwrap_or_else(|| panic!("{package} is new: say in this test what it may know")).1;
+        for dependency in ours(dependencies) {
+            assert!(allowed.contains(&dependency), "{package} may not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn no_service_depends_on_a_service() {
+    let workspace = Workspace::read().dependencies();
+    for service in SERVICES {
+        let dependencies = workspace.get(service).unwrap_or_else(|| panic!("{service} is gone"));
+        for other in SERVICES {
+            assert!(!dependencies.contains(other), "{service} may not depend on {other}");
+        }
+        assert!(!dependencies.contains("waybill-testkit"), "{service} may not ship test code");
+    }
+}
+
+#[test]
+fn the_domain_reaches_nothing_outside_of_the_process() {
+    let workspace = Workspace::read().dependencies();
+    for effect in EFFECTS {
+        assert!(!workspace["waybill-domain"].contains(effect), "waybill-domain may not depend on {effect}");
+    }
+}
+
+#[test]
+fn only_services_and_the_consumer_join_postgres_with_kafka() {
+    for (package, dependencies) in Workspace::read().dependencies() {
+        let library = ALLOWED.iter().any(|(name, _)| *name == package);
+        let joins = dependencies.contains("tokio-postgres") && dependencies.contains("rdkafka");
+        let may = ["waybill-consumer", "waybill-testkit"].contains(&package.as_str());
+        assert!(!library || !joins || may, "{package} joins Postgres with Kafka");
+    }
+}
+
+#[test]
+fn one_version_serves_every_crate() {
+    for package in Workspace::read().packages {
+        for dependency in package.dependencies {
+            let pinned = dependency.path.is_some() || dependency.req.to_string() != "*";
+            assert!(pinned, "{} takes any version of {}", package.name, dependency.name);
+        }
+    }
+}
