@@ -29,6 +29,8 @@ CREATE TABLE export.parked (
     topic text NOT NULL,
     partition integer NOT NULL,
     record_offset bigint NOT NULL,
+    -- A topic that was made again counts its offsets from 0 again.
+    topic_id text NOT NULL,
     key bytea,
     header_names text[] NOT NULL,
     header_values bytea[] NOT NULL,
@@ -36,7 +38,7 @@ CREATE TABLE export.parked (
     reason text NOT NULL,
     detail text NOT NULL,
     parked_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (consumer_group, topic, partition, record_offset),
+    PRIMARY KEY (consumer_group, topic, partition, record_offset, topic_id),
     CHECK (cardinality(header_names) = cardinality(header_values))
 );
 
