@@ -1,1 +1,32 @@
 //! CloudEvents envelopes and Avro codecs of the facts and commands that Waybill publishes.
+//!
+//! A fact or a command is a Kafka record in CloudEvents' binary mode (CloudEvents 1.0.2, Kafka Protocol Binding,
+//! section 3.2): the attributes are headers, the value is Avro in Confluent's wire format. `docs/contract.md` says it to
+//! producers and consumers of other teams.
+//!
+//! Deliberately absent: Kafka, Postgres, a schema registry and any clock. Decoding is strict, because what it lets
+//! through is written into five schemas: a record is either exactly what the contract says or has a named reason why
+//! not.
+
+mod avro;
+pub mod codes;
+mod command;
+mod embedded;
+mod envelope;
+mod error;
+mod fact;
+mod fact_record;
+mod lock;
+mod schemas;
+pub mod sources;
+pub mod topics;
+mod wire_format;
+
+pub use command::{COMMAND_TYPE, CommandReason, ExportCommand, decode_command};
+pub use envelope::{ATTRIBUTE_BYTES_MAX, CONTENT_TYPE, EventKey, Message, SPEC_VERSION};
+pub use error::{ContractError, EncodeError, InvalidField, Malformed, UnknownSchemaId};
+pub use fact::{ExportSnapshot, Fact, decode_fact};
+pub use schemas::{SchemaError, Schemas};
+pub use sources::DEFAULT_SOURCE;
+pub use topics::Topics;
+pub use wire_format::PAYLOAD_BYTES_MAX;
