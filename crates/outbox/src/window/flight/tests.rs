@@ -1,0 +1,87 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn flight(seqs: &[i64]) -> Flight {
+    let mut flight = Flight::default();
+    seqs.iter().for_each(|seq| flight.sent(*seq, 10));
+    flight
+}
+
+#[test]
+fn an_acknowledgement_behind_a_gap_moves_nothing() {
+    let mut flight = flight(&[3, 5, 9]);
+    assert!(flight.acknowledged(5));
+    assert!(flight.acknowledged(9));
+    assert_eq!(flight.settled(), Settled::default());
+    assert_eq!(flight.lowest_seq(), Some(3));
+    assert!(flight.acknowledged(3));
+    assert_eq!(flight.settled(), Settled { last_seq: 9, events: 3 });
+    assert_eq!((flight.rows(), flight.bytes(), flight.unacknowledged()), (0, 0, 0));
+}
+
+#[test]
+fn a_report_that_comes_twice_or_for_a_stranger_counts_for_nothing() {
+    let mut flight = flight(&[3, 5]);
+    assert!(flight.acknowledged(5));
+    assert!(!flight.acknowledged(5));
+    assert!(!flight.acknowledged(4));
+    assert_eq!(flight.unacknowledged(), 1);
+}
+
+#[test]
+fn abandoning_keeps_what_was_settled() {
+    let mut flight = flight(&[1, 2, 3]);
+    flight.acknowledged(1);
+    flight.acknowledged(3);
+    flight.abandon();
+    assert_eq!(flight.settled(), Settled { last_seq: 1, events: 1 });
+    assert!(!flight.acknowledged(2), "a late report of an abandoned row");
+}
+
+#[test]
+fn a_window_without_rows_is_drained_without_a_batch() {
+    assert_eq!(next_move(&Flight::default(), true, 100), Move::Drain(None));
+    assert_eq!(next_move(&Flight::default(), false, 100), Move::Stay);
+}
+
+#[test]
+fn the_cursor_moves_in_steps_and_at_the_end_of_what_is_in_flight() {
+    let mut flight = flight(&[1, 2, 3, 4]);
+    flight.acknowledged(1);
+    assert_eq!(next_move(&flight, false, 2), Move::Stay);
+    flight.acknowledged(2);
+    assert_eq!(next_move(&flight, false, 2), Move::Advance(Batch { last_seq: 2, events: 2 }));
+    flight.passed();
+    flight.acknowledged(3);
+    flight.acknowledged(4);
+    assert_eq!(next_move(&flight, true, 100), Move::Drain(Some(Batch { last_seq: 4, events: 2 })));
+    assert_eq!(next_move(&flight, false, 100), Move::Advance(Batch { last_seq: 4, events: 2 }));
+}
+
+proptest! {
+    #[test]
+    fn the_cursor_never_passes_an_unacknowledged_row(
+        gaps in prop::collection::vec(1i64..5, 1..80),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..120),
+    ) {
+        let seqs: Vec<i64> = gaps.iter().scan(0, |seq, gap| { *seq += gap; Some(*seq) }).collect();
+        let mut flight = flight(&seqs);
+        let mut acknowledged = std::collections::BTreeSet::new();
+        let mut passed = 0;
+        for index in order {
+            let seq = *index.get(&seqs);
+            prop_assert_eq!(flight.acknowledged(seq), acknowledged.insert(seq));
+            let settled = flight.settled();
+            let expected = seqs.iter().take_while(|seq| acknowledged.contains(seq)).count();
+            prop_assert_eq!(passed + usize::try_from(settled.events)?, expected);
+            prop_assert_eq!(settled.batch().map(|batch| batch.last_seq),
+                (settled.events > 0).then(|| seqs[expected - 1]));
+            prop_assert_eq!(flight.unacknowledged(), seqs.len() - acknowledged.len());
+            if settled.events >= 7 {
+                passed += usize::try_from(settled.events)?;
+                flight.passed();
+            }
+        }
+    }
+}

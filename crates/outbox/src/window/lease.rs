@@ -1,0 +1,99 @@
+//! Who may move the cursor: one relay, under a lease by the database's clock and a fence that only grows.
+
+use std::time::Duration;
+
+use tokio_postgres::GenericClient;
+
+use super::position::Window;
+use super::{Cursor, WindowError, seconds};
+
+/// The channel on which [`announce_release`] notifies and a standby listens.
+pub const LEASE_CHANNEL: &str = "waybill_outbox_lease";
+
+/// How the lease stands, as a standby sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Who took it last.
+    pub holder: Option<String>,
+    /// The fence of that takeover.
+    pub fence: i64,
+    /// How long it still runs; zero when anybody may take it.
+    pub remaining: Duration,
+}
+
+/// Takes the lease if it is over, with fence + 1. `None` while somebody else holds it.
+///
+/// # Errors
+/// [`WindowError::Database`].
+pub async fn acquire(
+    db: &impl GenericClient,
+    outbox: &str,
+    holder: &str,
+    lease: Duration,
+) -> Result<Option<Cursor>, WindowError> {
+    let taken =
+        db.query_opt(include_str!("sql/acquire.sql"), &[&outbox, &holder, &seconds(lease)]).await?;
+    taken
+        .map(|row| {
+            Ok(Cursor {
+                outbox: outbox.to_owned(),
+                fence: row.try_get("fence")?,
+                window: Window {
+                    from: row.try_get("from_snapshot")?,
+                    to: row.try_get("to_snapshot")?,
+                    after_seq: row.try_get("after_seq")?,
+                },
+            })
+        })
+        .transpose()
+}
+
+/// How the lease stands.
+///
+/// # Errors
+/// [`WindowError::Missing`] when there is no such outbox, else [`WindowError::Database`].
+pub async fn standing(db: &impl GenericClient, outbox: &str) -> Result<Standing, WindowError> {
+    let row = db
+        .query_opt(include_str!("sql/standing.sql"), &[&outbox])
+        .await?
+        .ok_or_else(|| WindowError::Missing { outbox: outbox.to_owned() })?;
+    let remaining_seconds: f64 = row.try_get("remaining_seconds")?;
+    Ok(Standing {
+        holder: row.try_get("holder")?,
+        fence: row.try_get("fence")?,
+        remaining: Duration::try_from_secs_f64(remaining_seconds).unwrap_or_default(),
+    })
+}
+
+/// Extends the lease from now on. It may have run out, as long as nobody took it.
+///
+/// # Errors
+/// [`WindowError::Fenced`] when somebody did, else [`WindowError::Database`].
+pub async fn renew(
+    db: &impl GenericClient,
+    outbox: &str,
+    fence: i64,
+    lease: Duration,
+) -> Result<(), WindowError> {
+    match db.execute(include_str!("sql/renew.sql"), &[&outbox, &fence, &seconds(lease)]).await? {
+        0 => Err(WindowError::Fenced { outbox: outbox.to_owned(), fence }),
+        _ => Ok(()),
+    }
+}
+
+/// Gives the lease back, so that a standby need not wait for its end. It is not an error if it is somebody else's.
+///
+/// # Errors
+/// [`WindowError::Database`]; the lease then ends by itself.
+pub async fn release(db: &impl GenericClient, outbox: &str, fence: i64) -> Result<(), WindowError> {
+    db.execute(include_str!("sql/release.sql"), &[&outbox, &fence]).await?;
+    Ok(())
+}
+
+/// Wakes the standbys after a [`release`]. Only a hint: they also wait for the lease's end.
+///
+/// # Errors
+/// An error is harmless.
+pub async fn announce_release(db: &impl GenericClient) -> Result<(), tokio_postgres::Error> {
+    db.batch_execute(include_str!("sql/announce_release.sql")).await
+}

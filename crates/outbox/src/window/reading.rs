@@ -1,0 +1,147 @@
+//! Which read finds a window's next rows.
+
+use super::page::{Page, PageLimits, Survey};
+use super::position::Window;
+
+/// A window of at most so many pages is read by xid to its end. Each such read looks at the whole window, so that a
+/// larger one is cheaper by `seq`, which looks at every row of the table from one row of the window to the next.
+pub const BY_XID_PAGES_MAX: i64 = 4;
+
+/// How to find rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Through the index on xid: what the transactions between the two snapshots wrote, however few among however many.
+    ByXid,
+    /// Through the primary key, when most rows that follow belong to the window.
+    BySeq {
+        /// The window's last row: behind it, everything would be read for nothing.
+        last_seq: i64,
+    },
+}
+
+/// What a reader does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Read a page of the rows after `after_seq`.
+    Read {
+        /// How.
+        method: Method,
+        /// The last row that was read.
+        after_seq: i64,
+    },
+    /// Count what is left, to know how to read it.
+    Survey {
+        /// The last row that was read.
+        after_seq: i64,
+    },
+    /// Every row of the window was read.
+    End,
+}
+
+/// How far a window was read, which is ahead of how far it was acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    after_seq: i64,
+    method: Option<Method>,
+    ended: bool,
+}
+
+impl Reading {
+    /// Reads a window from its first unacknowledged row on. A window from its start takes its first page by xid, and
+    /// in the steady state that page is all. One that is resumed in the middle is surveyed first.
+    pub fn of(window: &Window) -> Self {
+        let method = (window.after_seq == 0).then_some(Method::ByXid);
+        Self { after_seq: window.after_seq, method, ended: window.is_drained() }
+    }
+
+    /// What to do next.
+    pub fn step(&self) -> Step {
+        match self.method {
+            Some(_) | None if self.ended => Step::End,
+            Some(method) => Step::Read { method, after_seq: self.after_seq },
+            None => Step::Survey { after_seq: self.after_seq },
+        }
+    }
+
+    /// Notes a page. A full first page means that the window is larger than a page: how large decides the method.
+    pub fn read(&mut self, page: &Page, limits: PageLimits) {
+        let first = self.after_seq == 0;
+        self.after_seq = page.rows.last().map_or(self.after_seq, |row| row.seq);
+        self.ended = !page.is_full(limits);
+        if first {
+            self.method = None;
+        }
+    }
+
+    /// Notes a survey of the rows after the last one that was read.
+    pub fn surveyed(&mut self, survey: Survey, limits: PageLimits) {
+        self.method = Some(match survey.last_seq {
+            Some(last_seq) if survey.rows > BY_XID_PAGES_MAX * limits.rows_max => Method::BySeq { last_seq },
+            Some(_) | None => Method::ByXid,
+        });
+        self.ended = survey.rows == 0;
+    }
+
+    /// Whether every row of the window was read.
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::{ParseSnapshotError, Row};
+
+    const LIMITS: PageLimits = PageLimits { rows_max: 2, bytes_max: 100 };
+
+    fn window(from: &str, to: &str, after_seq: i64) -> Result<Window, ParseSnapshotError> {
+        Ok(Window { from: from.parse()?, to: to.parse()?, after_seq })
+    }
+
+    fn page(rows: &[(i64, u64)]) -> Page {
+        Page { rows: rows.iter().map(|(seq, bytes)| Row { seq: *seq, bytes: *bytes, ..Row::default() }).collect() }
+    }
+
+    #[test]
+    fn a_small_window_takes_one_read_by_xid() -> Result<(), ParseSnapshotError> {
+        let mut reading = Reading::of(&window("1:5:", "9:9:", 0)?);
+        assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 0 });
+        reading.read(&page(&[(7, 10)]), LIMITS);
+        assert_eq!(reading.step(), Step::End);
+        Ok(())
+    }
+
+    #[test]
+    fn a_full_page_leads_to_a_survey_and_the_survey_to_the_method() -> Result<(), ParseSnapshotError> {
+        let mut reading = Reading::of(&window("1:5:", "9:9:", 0)?);
+        reading.read(&page(&[(3, 10), (7, 10)]), LIMITS);
+        assert_eq!(reading.step(), Step::Survey { after_seq: 7 });
+        let few = BY_XID_PAGES_MAX * LIMITS.rows_max;
+        reading.surveyed(Survey { rows: few, last_seq: Some(90) }, LIMITS);
+        assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 7 });
+        reading.surveyed(Survey { rows: few + 1, last_seq: Some(90) }, LIMITS);
+        assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 7 });
+        reading.read(&page(&[(8, 10), (9, 10)]), LIMITS);
+        assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 9 });
+        Ok(())
+    }
+
+    #[test]
+    fn a_page_that_bytes_cut_short_is_not_the_last() -> Result<(), ParseSnapshotError> {
+        let mut reading = Reading::of(&window("1:5:", "9:9:", 0)?);
+        reading.read(&page(&[(3, 100)]), LIMITS);
+        assert!(!reading.is_ended());
+        Ok(())
+    }
+
+    #[test]
+    fn a_window_resumed_in_the_middle_is_surveyed_and_a_drained_one_not_read() -> Result<(), ParseSnapshotError> {
+        assert_eq!(Reading::of(&window("1:5:", "9:9:", 4)?).step(), Step::Survey { after_seq: 4 });
+        assert_eq!(Reading::of(&window("9:9:", "9:9:", 0)?).step(), Step::End);
+        let mut reading = Reading::of(&window("1:5:", "9:9:", 4)?);
+        reading.surveyed(Survey { rows: 0, last_seq: None }, LIMITS);
+        assert_eq!(reading.step(), Step::End);
+        Ok(())
+    }
+}

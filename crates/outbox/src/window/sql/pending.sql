@@ -1,0 +1,18 @@
+-- Whether a committed row waits that the snapshot $1 does not see; $2 are its transactions in progress.
+-- Lock: none. Index: events_by_xid of every partition, one probe each. Ordered, because an estimate of many rows would
+-- otherwise make a sequential scan look cheap. Transactions that are still in progress are not looked at.
+SELECT
+    (
+        SELECT seq FROM outbox.events
+        WHERE xid >= pg_snapshot_xmax($1)
+        ORDER BY xid
+        LIMIT 1
+    ) IS NOT NULL
+    OR (
+        SELECT seq FROM outbox.events
+        WHERE xid = ANY (ARRAY(
+            SELECT ended FROM unnest($2::xid8[]) AS ended
+            WHERE pg_visible_in_snapshot(ended, pg_current_snapshot())
+        ))
+        LIMIT 1
+    ) IS NOT NULL

@@ -1,0 +1,166 @@
+//! The statements of an active relay, prepared once a connection.
+
+use tokio_postgres::{GenericClient, Statement};
+
+use super::page::{Page, PageLimits, Row, Survey};
+use super::position::{Batch, Window};
+use super::reading::Method;
+use super::{Cursor, WindowError};
+
+/// What an active relay runs on one connection, and only there.
+pub struct Statements {
+    load: Statement,
+    pending: Statement,
+    open: Statement,
+    page_by_xid: Statement,
+    page_by_seq: Statement,
+    survey: Statement,
+    advance: Statement,
+    drain: Statement,
+}
+
+impl Statements {
+    /// Prepares them.
+    ///
+    /// # Errors
+    /// [`WindowError::Database`].
+    pub async fn prepare(db: &impl GenericClient) -> Result<Self, WindowError> {
+        Ok(Self {
+            load: db.prepare(include_str!("sql/load.sql")).await?,
+            pending: db.prepare(include_str!("sql/pending.sql")).await?,
+            open: db.prepare(include_str!("sql/open.sql")).await?,
+            page_by_xid: db.prepare(include_str!("sql/page_by_xid.sql")).await?,
+            page_by_seq: db.prepare(include_str!("sql/page_by_seq.sql")).await?,
+            survey: db.prepare(include_str!("sql/survey.sql")).await?,
+            advance: db.prepare(include_str!("sql/advance.sql")).await?,
+            drain: db.prepare(include_str!("sql/drain.sql")).await?,
+        })
+    }
+
+    /// Reads the window again. What a relay remembers of it is worth nothing on a new connection: a write whose answer
+    /// was lost may have happened, and one before a crash may not.
+    ///
+    /// # Errors
+    /// [`WindowError::Fenced`], [`WindowError::Database`].
+    pub async fn load(&self, db: &impl GenericClient, cursor: &mut Cursor) -> Result<(), WindowError> {
+        let row = db.query_opt(&self.load, &[&cursor.outbox, &cursor.fence]).await?;
+        let row = row.ok_or_else(|| fenced(cursor))?;
+        cursor.window = Window {
+            from: row.try_get("from_snapshot")?,
+            to: row.try_get("to_snapshot")?,
+            after_seq: row.try_get("after_seq")?,
+        };
+        Ok(())
+    }
+
+    /// Whether any committed row waits that a drained window does not hold. It writes nothing.
+    ///
+    /// # Errors
+    /// [`WindowError::Database`].
+    pub async fn pending(&self, db: &impl GenericClient, window: &Window) -> Result<bool, WindowError> {
+        let row = db.query_one(&self.pending, &[&window.from, &window.from.in_progress()]).await?;
+        Ok(row.try_get(0)?)
+    }
+
+    /// Opens the next window of a drained one. When this returns, `to` is on disk, and with it every commit that it sees.
+    ///
+    /// # Errors
+    /// [`WindowError::Fenced`], also when the window is not drained; [`WindowError::Database`].
+    pub async fn open(&self, db: &impl GenericClient, cursor: &mut Cursor) -> Result<(), WindowError> {
+        let row = db.query_opt(&self.open, &[&cursor.outbox, &cursor.fence]).await?;
+        let row = row.ok_or_else(|| fenced(cursor))?;
+        cursor.window.to = row.try_get("to_snapshot")?;
+        Ok(())
+    }
+
+    /// Reads the rows of the window after `after_seq`, at most a page of them.
+    ///
+    /// # Errors
+    /// [`WindowError::Database`].
+    pub async fn read_page(
+        &self,
+        db: &impl GenericClient,
+        window: &Window,
+        method: Method,
+        after_seq: i64,
+        limits: PageLimits,
+    ) -> Result<Page, WindowError> {
+        let Window { from, to, .. } = window;
+        let PageLimits { rows_max, bytes_max } = limits;
+        let found = match method {
+            Method::ByXid => {
+                let ended = from.ended_by(to);
+                let statement = &self.page_by_xid;
+                db.query(statement, &[from, to, &after_seq, &rows_max, &bytes_max, &ended]).await?
+            }
+            Method::BySeq { last_seq } => {
+                let statement = &self.page_by_seq;
+                db.query(statement, &[from, to, &after_seq, &rows_max, &bytes_max, &last_seq]).await?
+            }
+        };
+        Ok(Page { rows: found.iter().map(Row::try_from).collect::<Result<_, _>>()? })
+    }
+
+    /// Counts the rows of the window after `after_seq`.
+    ///
+    /// # Errors
+    /// [`WindowError::Database`].
+    pub async fn survey(
+        &self,
+        db: &impl GenericClient,
+        window: &Window,
+        after_seq: i64,
+    ) -> Result<Survey, WindowError> {
+        let Window { from, to, .. } = window;
+        let row = db.query_one(&self.survey, &[from, to, &after_seq, &from.ended_by(to)]).await?;
+        Ok(Survey { rows: row.try_get("rows")?, last_seq: row.try_get("last_seq")? })
+    }
+
+    /// Moves the cursor over acknowledged rows, inside of the window, and records the batch.
+    ///
+    /// # Errors
+    /// [`WindowError::Fenced`], [`WindowError::Database`].
+    pub async fn advance(
+        &self,
+        db: &impl GenericClient,
+        cursor: &mut Cursor,
+        batch: Batch,
+    ) -> Result<(), WindowError> {
+        let Window { after_seq, .. } = cursor.window;
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
+            [&cursor.outbox, &cursor.fence, &after_seq, &batch.last_seq, &batch.events];
+        let moved: i64 = db.query_one(&self.advance, &parameters).await?.try_get(0)?;
+        if moved == 0 {
+            return Err(fenced(cursor));
+        }
+        cursor.window.after_seq = batch.last_seq;
+        Ok(())
+    }
+
+    /// Ends the window, `from = to`, because its every row is acknowledged; records the last batch if there is one.
+    ///
+    /// # Errors
+    /// [`WindowError::Fenced`], [`WindowError::Database`].
+    pub async fn drain(
+        &self,
+        db: &impl GenericClient,
+        cursor: &mut Cursor,
+        batch: Option<Batch>,
+    ) -> Result<(), WindowError> {
+        let Window { from, to, after_seq } = &cursor.window;
+        let (last_seq, events) = batch.map_or((*after_seq, 0), |batch| (batch.last_seq, batch.events));
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
+            [&cursor.outbox, &cursor.fence, after_seq, &last_seq, &events, from, to];
+        let moved: i64 = db.query_one(&self.drain, &parameters).await?.try_get(0)?;
+        if moved == 0 {
+            return Err(fenced(cursor));
+        }
+        cursor.window.from = cursor.window.to.clone();
+        cursor.window.after_seq = 0;
+        Ok(())
+    }
+}
+
+fn fenced(cursor: &Cursor) -> WindowError {
+    WindowError::Fenced { outbox: cursor.outbox.clone(), fence: cursor.fence }
+}
