@@ -7,11 +7,7 @@ pub(crate) const SCHEMA_FILES: [(&str, u32, &str); 2] = [
         1,
         include_str!("../../../schemas/waybill.export.v1.ExportCommand/1.avsc"),
     ),
-    (
-        "waybill.export.v1.ExportFact",
-        1,
-        include_str!("../../../schemas/waybill.export.v1.ExportFact/1.avsc"),
-    ),
+    ("waybill.export.v1.ExportFact", 1, include_str!("../../../schemas/waybill.export.v1.ExportFact/1.avsc")),
 ];
 
 /// The lock of the dev stack's registry.

@@ -59,7 +59,9 @@ fn write_canonical(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => out.push_str(&value.to_string()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            out.push_str(&value.to_string())
+        }
     }
 }
 
@@ -70,7 +72,8 @@ mod tests {
     #[test]
     fn white_space_order_and_doc_do_not_change_the_fingerprint() {
         let one = fingerprint(r#"{"type": "record", "doc": "a", "name": "R", "fields": []}"#).unwrap();
-        let other = fingerprint("{\"name\":\"R\",\n\"fields\":[],\"doc\":\"b\",\"type\":\"record\"}").unwrap();
+        let other =
+            fingerprint("{\"name\":\"R\",\n\"fields\":[],\"doc\":\"b\",\"type\":\"record\"}").unwrap();
         assert_eq!(one, other);
     }
 

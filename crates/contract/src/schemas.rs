@@ -93,7 +93,11 @@ impl Schemas {
     }
 
     /// A record's value: `record` in the newest known schema of `subject`, in the wire format.
-    pub(crate) fn encode<T: Serialize>(&self, subject: &'static str, record: &T) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn encode<T: Serialize>(
+        &self,
+        subject: &'static str,
+        record: &T,
+    ) -> Result<Vec<u8>, EncodeError> {
         let newest = self.by_id.iter().filter(|(_, known)| known.subject == subject);
         let (id, known) =
             newest.max_by_key(|(_, known)| known.version).ok_or(EncodeError::NoSchema { subject })?;

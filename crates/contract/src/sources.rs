@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::embedded;
+use crate::envelope::is_uri_reference;
+use crate::error::Malformed;
+use crate::{ATTRIBUTE_BYTES_MAX, embedded};
 
 /// The source of the facts of a deployment that does not say otherwise.
 pub const DEFAULT_SOURCE: &str = "urn:waybill:exports";
@@ -41,6 +43,14 @@ pub enum SourcesError {
 #[serde(deny_unknown_fields)]
 struct Declaration {
     source: Vec<Source>,
+}
+
+/// Whether a text can be the `source` of events at all. A deployment may use one that is not declared here.
+pub fn check(source: &str) -> Result<(), Malformed> {
+    if source.len() > ATTRIBUTE_BYTES_MAX || !is_uri_reference(source) {
+        return Err(Malformed::Source);
+    }
+    Ok(())
 }
 
 /// The sources that this version declares, in the order of the file.

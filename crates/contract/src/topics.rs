@@ -142,7 +142,8 @@ pub fn parse(text: &str) -> Result<Vec<Topic>, TopicsError> {
     let topics = toml::from_str::<Declaration>(text)?.topic;
     let mut names = BTreeSet::new();
     for topic in &topics {
-        let problem = if names.insert(topic.name.as_str()) { problem_of(topic) } else { Some("declared twice") };
+        let problem =
+            if names.insert(topic.name.as_str()) { problem_of(topic) } else { Some("declared twice") };
         if let Some(problem) = problem {
             return Err(TopicsError::Contradiction { topic: topic.name.clone(), problem });
         }
@@ -150,12 +151,26 @@ pub fn parse(text: &str) -> Result<Vec<Topic>, TopicsError> {
     Ok(topics)
 }
 
+/// Whether Kafka takes this name of a topic, prefix and all.
+pub fn check_name(name: &str) -> Result<(), TopicsError> {
+    if is_name(name) {
+        return Ok(());
+    }
+    Err(TopicsError::Contradiction { topic: name.to_owned(), problem: NOT_A_NAME })
+}
+
+const NOT_A_NAME: &str = "not a name that Kafka takes: 1 to 249 of a-z A-Z 0-9 . _ -";
+
+fn is_name(name: &str) -> bool {
+    let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    !name.is_empty() && name.len() <= TOPIC_NAME_BYTES_MAX && name.bytes().all(legal)
+}
+
 fn problem_of(topic: &Topic) -> Option<&'static str> {
     // Named fields that are also settings of Kafka: said twice, one of the two would be a lie.
     const OWNED: [&str; 4] = ["cleanup.policy", "retention.ms", "max.message.bytes", "min.insync.replicas"];
-    let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
-    if topic.name.is_empty() || topic.name.len() > TOPIC_NAME_BYTES_MAX || !topic.name.bytes().all(legal) {
-        Some("not a name that Kafka takes")
+    if !is_name(&topic.name) {
+        Some(NOT_A_NAME)
     } else if topic.doc.is_empty() {
         Some("doc is empty")
     } else if topic.partitions < 1 {
