@@ -1,1 +1,22 @@
-//! Configuration, telemetry, health, pools and shutdown of a Waybill process.
+//! What every Waybill process stands on: configuration, log, health, metrics, connections, and an orderly end.
+//!
+//! Deliberately absent: anything that knows what an export is.
+
+pub mod codes;
+pub mod config;
+mod context;
+pub mod health;
+pub mod management;
+pub mod metrics;
+pub mod pool;
+mod role;
+mod secret;
+pub mod shutdown;
+pub mod telemetry;
+
+pub use config::Config;
+pub use context::{Context, connect_as_admin};
+pub use health::Health;
+pub use pool::{Dedicated, PoolError};
+pub use role::{Role, Schema};
+pub use secret::Secret;

@@ -1,0 +1,50 @@
+/// A place in the code between two steps that no transaction joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Point {
+    /// The api has committed an intent and has not answered yet.
+    ApiCommitted,
+    /// Kafka has acknowledged a page and the relay's cursor has not moved yet.
+    RelayAcknowledged,
+    /// The worker has claimed a job and has written nothing yet.
+    WorkerClaimed,
+    /// The worker's candidate is uploaded and verified and the completing transaction has not begun.
+    WorkerVerified,
+    /// A consumer's effect and position are committed and Kafka's own offset has not followed yet.
+    ConsumerCommitted,
+}
+
+impl Point {
+    /// Every point, in the order of an export's way.
+    pub const ALL: &'static [Self] = &[
+        Self::ApiCommitted,
+        Self::RelayAcknowledged,
+        Self::WorkerClaimed,
+        Self::WorkerVerified,
+        Self::ConsumerCommitted,
+    ];
+
+    /// The name by which the environment arms this point.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ApiCommitted => "api.committed",
+            Self::RelayAcknowledged => "relay.acknowledged",
+            Self::WorkerClaimed => "worker.claimed",
+            Self::WorkerVerified => "worker.verified",
+            Self::ConsumerCommitted => "consumer.committed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Point;
+
+    #[test]
+    fn every_point_has_a_name_of_its_own() {
+        let mut names: Vec<_> = Point::ALL.iter().map(|point| point.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Point::ALL.len());
+    }
+}

@@ -1,0 +1,12 @@
+use serde::{Deserialize, Serialize};
+
+use crate::config::DatabaseUrl;
+
+/// `[admin]`: who migrates, applies topics and makes the first key. No role ever uses it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Admin {
+    /// A login that owns the database and may create roles; also from `WAYBILL_POSTGRES_URL`. It is used as it is for
+    /// the export database, and its user for the databases of other schemas.
+    pub postgres_url: Option<DatabaseUrl>,
+}

@@ -1,0 +1,37 @@
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// `[api]`: the listener that callers see.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Api {
+    /// Address and port; port 0 takes a free one, which the log names.
+    pub listen: SocketAddr,
+    /// The largest request body that is read.
+    pub body_bytes_max: usize,
+    /// How long one request may take until its answer begins; it bounds no download.
+    pub request_timeout_ms: u64,
+    /// How many requests are worked on at once; more are refused with 503 and `Retry-After`.
+    pub requests_in_flight_max: usize,
+}
+
+impl Default for Api {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            body_bytes_max: 65_536,
+            request_timeout_ms: 10_000,
+            requests_in_flight_max: 512,
+        }
+    }
+}
+
+impl Api {
+    /// [`Self::request_timeout_ms`] as a duration.
+    #[must_use]
+    pub fn request_timeout(&self) -> Duration {
+        Duration::from_millis(self.request_timeout_ms)
+    }
+}

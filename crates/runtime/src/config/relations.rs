@@ -1,0 +1,182 @@
+//! What must hold between values. Each rule names both keys, so that whoever breaks it knows what to change.
+
+use super::{Config, ConfigError};
+
+/// The functions that make partitions ahead refuse more.
+const PARTITIONS_AHEAD_DAYS_MAX: u64 = 60;
+
+/// One relation between two values.
+struct Rule {
+    first: (&'static str, u64),
+    relation: Relation,
+    second: (&'static str, u64),
+    reason: &'static str,
+}
+
+#[derive(Clone, Copy)]
+enum Relation {
+    LessThan,
+    AtLeast,
+    AtMost,
+}
+
+impl Relation {
+    const fn holds(self, first: u64, second: u64) -> bool {
+        match self {
+            Self::LessThan => first < second,
+            Self::AtLeast => first >= second,
+            Self::AtMost => first <= second,
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::LessThan => "less than",
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+        }
+    }
+}
+
+impl Config {
+    /// Refuses values that contradict each other.
+    pub(super) fn assert_relations(&self) -> Result<(), ConfigError> {
+        self.one_form_of_each_secret()?;
+        let rules = self.leases_and_timers().into_iter().chain(self.smallest_values());
+        for Rule { first, relation, second, reason } in rules {
+            if !relation.holds(first.1, second.1) {
+                return Err(ConfigError::Contradiction {
+                    first: first.0,
+                    first_value: first.1.to_string(),
+                    relation: relation.as_str(),
+                    second: second.0,
+                    second_value: second.1.to_string(),
+                    reason,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn leases_and_timers(&self) -> [Rule; 8] {
+        use Relation::{AtLeast, AtMost, LessThan};
+        let rule = |first, relation, second, reason| Rule { first, relation, second, reason };
+        [
+            rule(
+                ("worker.heartbeat_ms", self.worker.heartbeat_ms * 2),
+                AtMost,
+                ("worker.lease_ms", self.worker.lease_ms),
+                "a lease must survive one lost heartbeat, so twice the heartbeat has to fit into it",
+            ),
+            rule(
+                ("relay.poll_interval_ms", self.relay.poll_interval_ms),
+                LessThan,
+                ("relay.lease_ms", self.relay.lease_ms),
+                "an idle relay renews its lease when it polls",
+            ),
+            rule(
+                ("reconciler.poll_interval_ms", self.reconciler.poll_interval_ms),
+                AtMost,
+                ("reconciler.remind_after_ms", self.reconciler.remind_after_ms),
+                "nothing can be found sooner than it is looked for",
+            ),
+            rule(
+                ("worker.poll_interval_ms", self.worker.poll_interval_ms),
+                LessThan,
+                ("reconciler.remind_after_ms", self.reconciler.remind_after_ms),
+                "the worker's own timer should find a due job before its command is written again",
+            ),
+            rule(
+                ("database.export.acquire_timeout_ms", self.database.export.acquire_timeout_ms),
+                LessThan,
+                ("api.request_timeout_ms", self.api.request_timeout_ms),
+                "a request must be told that there is no connection before it is given up",
+            ),
+            rule(
+                ("notifier.retry_delay_ms", self.notifier.retry_delay_ms),
+                AtMost,
+                ("notifier.retry_delay_max_ms", self.notifier.retry_delay_max_ms),
+                "the first wait cannot be longer than the longest one",
+            ),
+            rule(
+                ("reconciler.partitions_ahead_days", u64_of(self.reconciler.partitions_ahead_days.into())),
+                AtMost,
+                ("the most days that can be made ahead", PARTITIONS_AHEAD_DAYS_MAX),
+                "the database refuses more",
+            ),
+            rule(
+                ("notifier.send_deadline_ms", self.notifier.send_deadline_ms),
+                AtLeast,
+                ("the shortest deadline", 1000),
+                "a healthy mail server may take a second",
+            ),
+        ]
+    }
+
+    fn smallest_values(&self) -> Vec<Rule> {
+        let pools = [
+            ("database.export.pool_connections_max", &self.database.export),
+            ("database.search.pool_connections_max", &self.database.search),
+            ("database.stats.pool_connections_max", &self.database.stats),
+            ("database.notify.pool_connections_max", &self.database.notify),
+            ("database.dataset.pool_connections_max", &self.database.dataset),
+        ];
+        let pools = pools.map(|(key, database)| (key, database.pool_connections_max as u64));
+        let values = [
+            ("api.body_bytes_max", self.api.body_bytes_max as u64),
+            ("api.requests_in_flight_max", self.api.requests_in_flight_max as u64),
+            ("relay.poll_interval_ms", self.relay.poll_interval_ms),
+            ("relay.page_rows", u64_of(self.relay.page_rows)),
+            ("relay.page_bytes_max", self.relay.page_bytes_max as u64),
+            ("worker.slots", self.worker.slots as u64),
+            ("worker.heartbeat_ms", self.worker.heartbeat_ms),
+            ("worker.poll_interval_ms", self.worker.poll_interval_ms),
+            ("reconciler.poll_interval_ms", self.reconciler.poll_interval_ms),
+            ("reconciler.batch_jobs_max", u64_of(self.reconciler.batch_jobs_max)),
+            ("reconciler.partitions_ahead_days", u64_of(self.reconciler.partitions_ahead_days.into())),
+            ("notifier.poll_interval_ms", self.notifier.poll_interval_ms),
+            ("notifier.concurrency", self.notifier.concurrency as u64),
+            ("notifier.attempts_max", u64_of(self.notifier.attempts_max.into())),
+        ];
+        pools
+            .into_iter()
+            .chain(values)
+            .map(|first| Rule {
+                first,
+                relation: Relation::AtLeast,
+                second: ("the smallest value", 1),
+                reason: "with less nothing would ever be done",
+            })
+            .collect()
+    }
+
+    fn one_form_of_each_secret(&self) -> Result<(), ConfigError> {
+        let logins = &self.credentials;
+        let smtp = &self.notifier.smtp;
+        let webhook = &self.notifier.webhook;
+        let secrets = [
+            ("credentials.api.password", &logins.api.password, &logins.api.password_file),
+            ("credentials.relay.password", &logins.relay.password, &logins.relay.password_file),
+            ("credentials.worker.password", &logins.worker.password, &logins.worker.password_file),
+            ("credentials.search.password", &logins.search.password, &logins.search.password_file),
+            ("credentials.stats.password", &logins.stats.password, &logins.stats.password_file),
+            ("credentials.notifier.password", &logins.notifier.password, &logins.notifier.password_file),
+            (
+                "credentials.reconciler.password",
+                &logins.reconciler.password,
+                &logins.reconciler.password_file,
+            ),
+            ("notifier.smtp.password", &smtp.password, &smtp.password_file),
+            ("notifier.webhook.signing_secret", &webhook.signing_secret, &webhook.signing_secret_file),
+        ];
+        match secrets.into_iter().find(|(_, value, file)| value.is_some() && file.is_some()) {
+            Some((key, _, _)) => Err(ConfigError::SecretTwice { key }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A negative number is smaller than every bound.
+fn u64_of(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}

@@ -1,0 +1,118 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use deadpool_postgres::Pool;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Config, ConfigError, DatabaseUrl};
+use crate::health::Health;
+use crate::pool::{Address, Dedicated, PoolError};
+use crate::role::{Role, Schema};
+
+/// What a role is given to run with. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    /// The configuration of the whole process.
+    pub config: Arc<Config>,
+    /// The role that this context is for.
+    pub role: Role,
+    /// Where this role says what is wrong.
+    pub health: Health,
+    /// Cancelled when the process is asked to end. A role returns within [`crate::shutdown::ROLE_LIMIT`] of it.
+    pub shutdown: CancellationToken,
+    kafka_settings: Arc<[(String, String)]>,
+}
+
+impl Context {
+    /// Puts a role's surroundings together.
+    ///
+    /// # Errors
+    /// [`ConfigError::SecretFile`] when a Kafka setting's file cannot be read.
+    pub fn new(
+        config: Arc<Config>,
+        role: Role,
+        health: &Health,
+        shutdown: CancellationToken,
+    ) -> Result<Self, ConfigError> {
+        let mut kafka_settings = config.kafka.client_settings()?;
+        if config.kafka.settings.get("client.id").is_none() {
+            kafka_settings.push(("client.id".to_owned(), format!("waybill-{role}")));
+        }
+        Ok(Self {
+            config,
+            role,
+            health: health.scoped(role),
+            shutdown,
+            kafka_settings: kafka_settings.into(),
+        })
+    }
+
+    /// A pool of this role's connections to a schema's database, with `search_path` set to that schema. It connects
+    /// when a connection is asked for. A connection that it hands out is in no transaction and can write.
+    ///
+    /// # Errors
+    /// When the address, the TLS settings or the password's file cannot be used; never because a server is down.
+    pub fn pool(&self, schema: Schema) -> Result<Pool, PoolError> {
+        self.address(schema)?.pool(self.role, schema, self.config.database.of(schema))
+    }
+
+    /// One connection outside of every pool, for LISTEN.
+    ///
+    /// # Errors
+    /// When the address cannot be used, or the server cannot be reached within the connect timeout.
+    pub async fn dedicated(&self, schema: Schema) -> Result<Dedicated, PoolError> {
+        self.address(schema)?.connect().await
+    }
+
+    /// What every Kafka client of this role is made with: `bootstrap.servers`, `client.id` and the configuration's own
+    /// settings, which win.
+    #[must_use]
+    pub fn kafka_settings(&self) -> Vec<(String, String)> {
+        self.kafka_settings.to_vec()
+    }
+
+    /// What stands before every topic's name.
+    #[must_use]
+    pub fn topic_prefix(&self) -> &str {
+        &self.config.kafka.topic_prefix
+    }
+
+    /// A consumer group's name in this installation.
+    #[must_use]
+    pub fn group(&self, name: &str) -> String {
+        format!("{}{name}", self.config.kafka.topic_prefix)
+    }
+
+    /// Binds a listener and logs the address that it got.
+    ///
+    /// # Errors
+    /// When the address is taken or not this machine's.
+    pub async fn listen(&self, address: SocketAddr) -> std::io::Result<TcpListener> {
+        crate::management::listen(self.role.as_str(), address).await
+    }
+
+    fn address(&self, schema: Schema) -> Result<Address, PoolError> {
+        let login = self.config.credentials.of(self.role);
+        let mut address = Address::parse(schema, &self.config.database.url(schema))?;
+        address.login(&login.user, login.password()?.as_ref());
+        address.name(self.role.database_user());
+        address.work_in(schema);
+        Ok(address)
+    }
+}
+
+/// The admin's connection to the database of a schema: the admin's own address for `export`, `outbox` and what lies
+/// beside them, and the admin's user at the schema's address for the rest.
+///
+/// # Errors
+/// [`PoolError::NoAdmin`] without `[admin] postgres_url`; otherwise as [`Context::dedicated`].
+pub async fn connect_as_admin(config: &Config, schema: Schema) -> Result<Dedicated, PoolError> {
+    let admin = config.admin.postgres_url.as_ref().ok_or(PoolError::NoAdmin)?;
+    let place: DatabaseUrl = config.database.url(schema);
+    let beside_export = place.without_user() == config.database.url(Schema::Export).without_user();
+    let url = if beside_export { admin.clone() } else { admin.at(&place) };
+    let mut address = Address::parse(schema, &url)?;
+    address.name("waybill_admin");
+    address.connect().await
+}

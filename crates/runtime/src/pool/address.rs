@@ -1,0 +1,175 @@
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use tokio_postgres::Config as PostgresConfig;
+
+use super::dedicated::Dedicated;
+use super::error::PoolError;
+use super::tls::{MODES, TlsSettings};
+use super::{observed, sound};
+use crate::config::{Database, DatabaseUrl};
+use crate::role::{Role, Schema};
+use crate::secret::Secret;
+
+/// How long a connection may take until it can be used, login included.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A peer that is gone without a word is found within 15 s: what was sent stays unacknowledged for 10 s, or an idle
+/// connection's probes (at 5 s, then every 3 s) go unanswered three times.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
+const KEEPALIVE_RETRIES: u32 = 3;
+
+/// A process that stops in the middle of a transaction must not hold its locks for ever.
+const IDLE_IN_TRANSACTION_TIMEOUT_MS: u32 = 60_000;
+
+/// Where and how to connect: a parsed address with its TLS settings.
+#[derive(Clone)]
+pub struct Address {
+    schema: Schema,
+    config: PostgresConfig,
+    tls: TlsSettings,
+}
+
+impl Address {
+    /// Reads an address; `schema` is only named in errors.
+    ///
+    /// # Errors
+    /// [`PoolError::Address`] or [`PoolError::Parameter`].
+    pub fn parse(schema: Schema, url: &DatabaseUrl) -> Result<Self, PoolError> {
+        let (place, parameters) = url.expose().split_once('?').unwrap_or((url.expose(), ""));
+        let mut tls = TlsSettings::default();
+        let mut rest = Vec::new();
+        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = value.replace("%2F", "/").replace("%2f", "/");
+            match tls.take(name, &value) {
+                Ok(true) => {}
+                Ok(false) => rest.push(parameter),
+                Err(()) => {
+                    return Err(PoolError::Parameter {
+                        schema,
+                        parameter: "sslmode",
+                        value,
+                        expected: MODES,
+                    });
+                }
+            }
+        }
+        let plain = if rest.is_empty() { place.to_owned() } else { format!("{place}?{}", rest.join("&")) };
+        let mut config: PostgresConfig =
+            plain.parse().map_err(|source| PoolError::Address { schema, source })?;
+        config
+            .ssl_mode(tls.mode())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_user_timeout(TCP_USER_TIMEOUT)
+            .keepalives(true)
+            .keepalives_idle(KEEPALIVE_IDLE)
+            .keepalives_interval(KEEPALIVE_INTERVAL)
+            .keepalives_retries(KEEPALIVE_RETRIES);
+        Ok(Self { schema, config, tls })
+    }
+
+    /// Logs in as `user`. Without a password, one that stands in the address itself is kept.
+    pub fn login(&mut self, user: &str, password: Option<&Secret>) {
+        self.config.user(user);
+        if let Some(password) = password {
+            self.config.password(password.expose());
+        }
+    }
+
+    /// How the server's views name the connection.
+    pub fn name(&mut self, application_name: &str) {
+        self.config.application_name(application_name);
+    }
+
+    /// Resolves unqualified names in `schema`, and bounds how long a transaction may stand idle. A data set's database
+    /// is somebody else's: it keeps its own settings.
+    pub fn work_in(&mut self, schema: Schema) {
+        if schema == Schema::Dataset {
+            return;
+        }
+        let own = self.config.get_options().map(|options| format!("{options} ")).unwrap_or_default();
+        self.config.options(format!(
+            "{own}-c search_path={schema} -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
+        ));
+    }
+
+    /// Connects once, outside of every pool.
+    ///
+    /// # Errors
+    /// [`PoolError::Tls`], [`PoolError::Connect`] or [`PoolError::ConnectTimeout`].
+    pub async fn connect(&self) -> Result<Dedicated, PoolError> {
+        let schema = self.schema;
+        let tls = self.tls.connector().map_err(|source| PoolError::Tls { schema, source })?;
+        match tokio::time::timeout(CONNECT_TIMEOUT, self.config.connect(tls)).await {
+            Ok(Ok((client, connection))) => Ok(Dedicated::new(client, connection)),
+            Ok(Err(source)) => Err(PoolError::Connect { schema, source }),
+            Err(_elapsed) => Err(PoolError::ConnectTimeout { schema, limit_ms: CONNECT_TIMEOUT.as_millis() }),
+        }
+    }
+
+    /// A pool of connections to this address.
+    pub(crate) fn pool(&self, role: Role, schema: Schema, database: &Database) -> Result<Pool, PoolError> {
+        let tls = self.tls.connector().map_err(|source| PoolError::Tls { schema, source })?;
+        let manager = Manager::from_config(
+            self.config.clone(),
+            tls,
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let writable = schema != Schema::Dataset;
+        let pool = Pool::builder(manager)
+            .runtime(Runtime::Tokio1)
+            .max_size(database.pool_connections_max)
+            .wait_timeout(Some(database.acquire_timeout()))
+            .create_timeout(Some(CONNECT_TIMEOUT))
+            .recycle_timeout(Some(sound::CHECK_TIMEOUT))
+            .post_create(sound::new_connection(writable))
+            .post_recycle(sound::used_connection(writable))
+            .build()
+            .map_err(|source| PoolError::Build { schema, source })?;
+        observed::add(role, schema, &pool);
+        Ok(pool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_postgres::config::SslMode;
+
+    use super::{Address, PoolError};
+    use crate::config::DatabaseUrl;
+    use crate::role::Schema;
+
+    fn parse(url: &str) -> Result<Address, PoolError> {
+        Address::parse(Schema::Export, &DatabaseUrl::new(url))
+    }
+
+    #[test]
+    fn the_tls_parameters_of_libpq_are_understood() {
+        let address =
+            parse("postgres://h/d?sslmode=verify-full&sslrootcert=%2Fca.pem&connect_timeout=3").unwrap();
+        assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
+        assert_eq!(address.config.get_dbname(), Some("d"));
+        assert_eq!(parse("postgres://h/d").unwrap().config.get_ssl_mode(), SslMode::Prefer);
+        assert_eq!(parse("postgres://h/d?sslmode=disable").unwrap().config.get_ssl_mode(), SslMode::Disable);
+    }
+
+    #[test]
+    fn a_mode_that_does_not_exist_is_refused_with_those_that_do() {
+        let error = parse("postgres://h/d?sslmode=verify").err().unwrap().to_string();
+        assert!(error.contains("sslmode=verify") && error.contains("verify-full"), "{error}");
+    }
+
+    #[test]
+    fn a_role_works_in_its_schema_and_in_a_data_sets_database_as_that_is_set_up() {
+        let mut address = parse("postgres://h/d?options=-c%20jit%3Doff").unwrap();
+        address.work_in(Schema::Export);
+        let options = address.config.get_options().unwrap();
+        assert!(options.starts_with("-c jit=off -c search_path=export"), "{options}");
+        let mut address = parse("postgres://h/d").unwrap();
+        address.work_in(Schema::Dataset);
+        assert_eq!(address.config.get_options(), None);
+    }
+}

@@ -1,0 +1,17 @@
+//! Connections to Postgres.
+//!
+//! A pool hands out nothing that it has not looked at: none of deadpool's own recycling methods notices a `BEGIN` that
+//! was left open, and none notices that a failover has made the server read-only. Deliberately absent: retries, which
+//! belong to whoever knows whether the work may be repeated.
+
+mod address;
+mod dedicated;
+mod error;
+mod observed;
+mod sound;
+mod tls;
+
+pub use address::Address;
+pub use dedicated::Dedicated;
+pub use error::PoolError;
+pub(crate) use observed::observe;
