@@ -1,0 +1,215 @@
+//! One Kafka node of the clone's own: broker and controller in one process, in KRaft mode.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+
+use crate::error::{DevstackError, OnPath};
+use crate::layout::Layout;
+use crate::maven::Jars;
+use crate::ports::Ports;
+use crate::program::find_java;
+use crate::ready::{dial, wait_ready};
+use crate::service::ServiceFile;
+use crate::undertaking::Undertaking;
+
+/// Up in 4 s at 300 MB with these.
+const JAVA_OPTIONS: [&str; 6] = [
+    "-Xmx512m",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+    "-Dorg.slf4j.simpleLogger.showThreadName=false",
+];
+
+/// What the broker says of itself once it serves.
+const STARTED: &str = "Kafka Server started";
+
+/// The tools that `./dev kafka` knows, as the scripts of Kafka's own download call them.
+const TOOLS: [(&str, &str); 14] = [
+    ("acls", "org.apache.kafka.tools.AclCommand"),
+    ("broker-api-versions", "org.apache.kafka.tools.BrokerApiVersionsCommand"),
+    ("configs", "kafka.admin.ConfigCommand"),
+    ("console-consumer", "org.apache.kafka.tools.consumer.ConsoleConsumer"),
+    ("console-producer", "org.apache.kafka.tools.ConsoleProducer"),
+    ("consumer-groups", "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"),
+    ("delete-records", "org.apache.kafka.tools.DeleteRecordsCommand"),
+    ("features", "org.apache.kafka.tools.FeatureCommand"),
+    ("get-offsets", "org.apache.kafka.tools.GetOffsetShell"),
+    ("groups", "org.apache.kafka.tools.GroupsCommand"),
+    ("log-dirs", "org.apache.kafka.tools.LogDirsCommand"),
+    ("metadata-quorum", "org.apache.kafka.tools.MetadataQuorumCommand"),
+    ("topics", "org.apache.kafka.tools.TopicCommand"),
+    ("transactions", "org.apache.kafka.tools.TransactionsCommand"),
+];
+
+/// The node of one stack.
+#[derive(Clone, Debug)]
+pub struct Kafka {
+    dir: PathBuf,
+    jars: Jars,
+    service: ServiceFile,
+    port: u16,
+    controller_port: u16,
+}
+
+impl Kafka {
+    /// The stack's node, running or not. Chooses its ports when it has none.
+    ///
+    /// # Errors
+    /// When the ports cannot be kept.
+    pub fn of(layout: &Layout, ports: &mut Ports, jars: Jars) -> Result<Self, DevstackError> {
+        let service = ServiceFile::of(layout, "kafka");
+        let runs = service.running().is_some();
+        let mut port_of = |name| ports.get(name).filter(|_| runs).map_or_else(|| ports.take(name), Ok);
+        let (port, controller_port) = (port_of("kafka")?, port_of("kafka-controller")?);
+        Ok(Self { dir: layout.dir().join("kafka"), jars, service, port, controller_port })
+    }
+
+    /// What runs, if it runs.
+    #[must_use]
+    pub fn service(&self) -> &ServiceFile {
+        &self.service
+    }
+
+    /// `host:port` for clients.
+    #[must_use]
+    pub fn bootstrap(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Starts it unless it runs, formatting its storage first when there is none. Gives whether it had to.
+    ///
+    /// # Errors
+    /// When Java is missing or Kafka refuses.
+    pub fn start(&self, undertaking: &Undertaking) -> Result<bool, DevstackError> {
+        if self.service.running().is_some() {
+            return Ok(false);
+        }
+        fs::create_dir_all(&self.dir).on("make", &self.dir)?;
+        let data = self.dir.join("data");
+        if !data.exists() {
+            self.format(undertaking, &data)?;
+        }
+        let properties = self.write_properties("server.properties", &data)?;
+        let mut command = self.java("kafka.Kafka");
+        command.arg(properties).current_dir(&self.dir);
+        undertaking.start(command, &self.service, Signal::SIGTERM)?;
+        Ok(true)
+    }
+
+    /// Waits until it has said that it serves, and answers a client.
+    ///
+    /// # Errors
+    /// When it ends or takes too long.
+    pub fn wait_ready(&self) -> Result<(), DevstackError> {
+        wait_ready(&self.service, || self.has_started() && answers_api_versions(self.port).is_ok())
+    }
+
+    /// One of Kafka's own tools: `topics`, `consumer-groups`, … None when there is no such tool.
+    #[must_use]
+    pub fn tool(jars: &Jars, name: &str) -> Option<Command> {
+        let wanted = name.trim_start_matches("kafka-").trim_end_matches(".sh");
+        let (_, class) = TOOLS.iter().find(|(known, _)| *known == wanted)?;
+        let mut command = Command::new(find_java());
+        command.args([
+            "-Xmx256m",
+            "-XX:TieredStopAtLevel=1",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        ]);
+        command.args(["-cp", &jars.class_path(), class]);
+        Some(command)
+    }
+
+    /// The names of the tools.
+    pub fn tools() -> impl Iterator<Item = &'static str> {
+        TOOLS.iter().map(|(name, _)| *name)
+    }
+
+    /// Formats under another name and renames when it is complete.
+    fn format(&self, undertaking: &Undertaking, data: &Path) -> Result<(), DevstackError> {
+        let partial = self.dir.join("data.partial");
+        if partial.exists() {
+            fs::remove_dir_all(&partial).on("remove", &partial)?;
+        }
+        undertaking.remove_when_interrupted(&partial);
+        let properties = self.write_properties("format.properties", &partial)?;
+        let mut id = self.java("kafka.tools.StorageTool");
+        id.arg("random-uuid");
+        let remedy = "install a Java 17 or later, for example `apt-get install openjdk-17-jre-headless`";
+        let id = undertaking.run(id, "Kafka's StorageTool", remedy)?;
+        let id = id.lines().last().unwrap_or_default().trim();
+        let mut format = self.java("kafka.tools.StorageTool");
+        format.args(["format", "--standalone", "--cluster-id", id, "--config"]).arg(&properties);
+        undertaking.run(format, "Kafka's StorageTool", remedy)?;
+        fs::remove_file(&properties).on("remove", &properties)?;
+        fs::rename(&partial, data).on("complete", data)
+    }
+
+    fn java(&self, class: &str) -> Command {
+        let mut command = Command::new(find_java());
+        command.args(JAVA_OPTIONS).args(["-cp", &self.jars.class_path(), class]);
+        command
+    }
+
+    fn write_properties(&self, name: &str, data: &Path) -> Result<PathBuf, DevstackError> {
+        let (port, controller) = (self.port, self.controller_port);
+        let text = format!(
+            "\
+process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=127.0.0.1:{controller}
+listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=CLIENTS://127.0.0.1:{port}
+inter.broker.listener.name=CLIENTS
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={}
+# A topic that nobody declared is a mistake, not a topic.
+auto.create.topics.enable=false
+# One node, so one replica, and few partitions for what Kafka keeps for itself.
+default.replication.factor=1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+group.initial.rebalance.delay.ms=0
+log.cleaner.dedupe.buffer.size=16777216
+",
+            data.display()
+        );
+        let path = self.dir.join(name);
+        fs::write(&path, text).on("write", &path)?;
+        Ok(path)
+    }
+
+    fn has_started(&self) -> bool {
+        fs::read_to_string(self.service.log()).is_ok_and(|log| log.contains(STARTED))
+    }
+}
+
+/// Asks for ApiVersions in version 0, the one request that every Kafka answers, whatever it has come to speak since.
+fn answers_api_versions(port: u16) -> io::Result<()> {
+    const API_VERSIONS: i16 = 18;
+    const CORRELATION: i32 = 0x77_61_79;
+    let mut request = Vec::new();
+    request.extend_from_slice(&API_VERSIONS.to_be_bytes());
+    request.extend_from_slice(&0i16.to_be_bytes());
+    request.extend_from_slice(&CORRELATION.to_be_bytes());
+    request.extend_from_slice(&(-1i16).to_be_bytes());
+    let mut stream = dial(port)?;
+    stream.write_all(&10i32.to_be_bytes())?;
+    stream.write_all(&request)?;
+    let mut answer = [0; 10];
+    stream.read_exact(&mut answer)?;
+    let right = answer[4..8] == CORRELATION.to_be_bytes() && answer[8..10] == [0, 0];
+    if right { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "not Kafka's answer")) }
+}
