@@ -115,3 +115,29 @@ pub async fn progress(
         .await?;
     Ok(changed == 1)
 }
+
+/// Where an attempt stands and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Its state.
+    pub state: AttemptState,
+    /// The worker that claimed under this fence.
+    pub worker: String,
+}
+
+/// Reads an attempt back by its key. `None`: no claim under this fence was ever committed.
+///
+/// # Errors
+/// Postgres refused, or the row could not be decoded.
+pub async fn standing(
+    db: &impl GenericClient,
+    export_id: &ExportId,
+    fence: i64,
+) -> Result<Option<Standing>, StoreError> {
+    let row = db.query_opt(include_str!("attempt/standing.sql"), &[&export_id.as_str(), &fence]).await?;
+    let Some(row) = row else { return Ok(None) };
+    let state: &str = row.try_get("state")?;
+    let state = AttemptState::parse(state)
+        .ok_or_else(|| StoreError::Decode { column: "attempts.state", detail: state.to_owned() })?;
+    Ok(Some(Standing { state, worker: row.try_get("worker")? }))
+}

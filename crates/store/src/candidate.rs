@@ -136,10 +136,7 @@ pub async fn verify(
     let statement = include_str!("candidate/verify.sql");
     let digest: &[u8] = &verified.sha256;
     let row = db
-        .query_opt(
-            statement,
-            &[&candidate_id.as_str(), &fence, &verified.rows, &verified.bytes, &digest],
-        )
+        .query_opt(statement, &[&candidate_id.as_str(), &fence, &verified.rows, &verified.bytes, &digest])
         .await?;
     row.as_ref().map(Candidate::from_row).transpose()
 }

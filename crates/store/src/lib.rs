@@ -17,6 +17,8 @@ pub mod intent;
 pub mod job;
 pub mod migrations;
 pub mod notification;
+pub mod overdue;
+pub mod partition;
 pub mod service_account;
 pub mod tenant;
 pub mod timeline;

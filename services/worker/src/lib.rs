@@ -1,1 +1,177 @@
 //! Claims jobs under a fence and makes their files.
+//!
+//! A command, a freed slot or a timer makes the worker look for due work; a claim is one transaction; an attempt makes
+//! one candidate file, verifies it, and selects it in one fenced transaction with its fact. Deliberately absent: a
+//! decision that the job's row does not carry, an object that no row announced, and anything that a worker which
+//! lost its fence could still change.
+
+mod attempt_error;
+mod candidate_file;
+mod claiming;
+pub mod codes;
+mod commands;
+mod csv_records;
+mod database;
+mod dataset;
+mod dispatch;
+mod execution;
+mod heartbeat;
+mod measure;
+pub mod metrics;
+mod objects;
+mod settling;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use jiff::SignedDuration;
+use object_store::ObjectStore;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+use waybill_consumer::{ConsumerError, ConsumerOptions, StatusSink};
+use waybill_contract::{SchemaError, Schemas, Topics};
+use waybill_publication::{PublicationError, Publisher};
+use waybill_runtime::{Context, Health, PoolError, Schema};
+
+pub use claiming::{Claimed, claim_next};
+pub use database::DatabaseError;
+pub use objects::{ObjectsError, open as open_objects};
+pub use settling::{Settled, complete};
+
+/// The consumer group of all workers, without the deployment's prefix.
+pub const CONSUMER_GROUP: &str = "waybill.worker";
+
+/// Connections that an attempt may hold at once: one for its work, one for its heartbeat.
+const CONNECTIONS_OF_AN_ATTEMPT: usize = 2;
+
+/// Connections that claiming and one batch of the consumer hold.
+const CONNECTIONS_OF_CLAIMING: usize = 2;
+
+/// What every attempt of one worker process works with.
+#[derive(Debug)]
+pub struct Worker {
+    /// Whose attempts these are: unique to this process, and readable.
+    pub name: String,
+    /// The database of exports.
+    pub export: Pool,
+    /// The database that the data sets lie in.
+    pub dataset: Pool,
+    /// Where candidates go.
+    pub objects: Arc<dyn ObjectStore>,
+    /// Writes the facts.
+    pub publisher: Publisher,
+    /// How long a claim holds without a heartbeat.
+    pub lease: Duration,
+    /// How often a lease is renewed.
+    pub heartbeat: Duration,
+}
+
+impl Worker {
+    fn from_context(context: &Context) -> Result<Self, Error> {
+        let config = &context.config;
+        let needed = config.worker.slots * CONNECTIONS_OF_AN_ATTEMPT + CONNECTIONS_OF_CLAIMING;
+        if config.database.export.pool_connections_max < needed {
+            return Err(Error::Connections { slots: config.worker.slots, needed });
+        }
+        Ok(Self {
+            name: new_name(),
+            export: context.pool(Schema::Export)?,
+            dataset: context.pool(Schema::Dataset)?,
+            objects: objects::open(&config.object_store.url)?,
+            publisher: Publisher::new(&config.deployment.source, context.topic_prefix())?,
+            lease: config.worker.lease(),
+            heartbeat: config.worker.heartbeat(),
+        })
+    }
+
+    fn signed_lease(&self) -> SignedDuration {
+        SignedDuration::try_from(self.lease).unwrap_or(SignedDuration::MAX)
+    }
+}
+
+/// The process id for whoever looks at the machine, the random part for two machines that share one.
+fn new_name() -> String {
+    format!("{}-{}", std::process::id(), Uuid::new_v4().simple())
+}
+
+/// Why the worker ended though nobody asked it to. A lost connection is none of these.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A database's settings cannot be used.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// The slots would wait for connections that other slots hold.
+    #[error(
+        "[worker] slots = {slots} needs [database.export] pool_connections_max of {needed} at the least ({})",
+        codes::WORKER_SETTINGS_CONTRADICT
+    )]
+    Connections {
+        /// The configured slots.
+        slots: usize,
+        /// The connections that they need.
+        needed: usize,
+    },
+    /// The object store cannot be used.
+    #[error(transparent)]
+    Objects(#[from] ObjectsError),
+    /// No fact could be published with these settings.
+    #[error(transparent)]
+    Publication(#[from] PublicationError),
+    /// The schemas of this build cannot be used.
+    #[error(transparent)]
+    Schemas(#[from] SchemaError),
+    /// The consumer of commands ended.
+    #[error(transparent)]
+    Consumer(#[from] ConsumerError),
+}
+
+/// Shows the consumer's state in the health page.
+struct ConsumerStatus(Health);
+
+impl StatusSink for ConsumerStatus {
+    fn degraded(&self, component: &str, code: &'static str, detail: &str) {
+        self.0.degraded(component, code, detail);
+    }
+
+    fn clear(&self, component: &str) {
+        self.0.clear(component);
+    }
+}
+
+/// Runs the worker until its context is shut down.
+///
+/// # Errors
+/// The settings cannot be used, or the consumer of commands ended for good.
+pub async fn run(context: Context) -> Result<(), Error> {
+    let worker = Arc::new(Worker::from_context(&context)?);
+    let settings = &context.config.worker;
+    let slots = dispatch::Slots { count: settings.slots, poll_interval: settings.poll_interval() };
+    let (wake_ups, woken) = mpsc::channel(dispatch::WAKE_UPS_MAX);
+    let effect = Arc::new(commands::CommandWakeUps { schemas: Schemas::embedded()?, wake_ups });
+    let options = ConsumerOptions {
+        // Every batch is the same wake-up: one at a time asks once, and leaves the pool to the attempts.
+        batches_in_flight_max: 1,
+        ..ConsumerOptions::new(
+            context.group(CONSUMER_GROUP),
+            Topics::with_prefix(context.topic_prefix()).commands,
+            context.kafka_settings(),
+        )
+    };
+    tracing::info!(worker = worker.name, slots = slots.count, "looking for work");
+
+    // When one of the two ends for whatever reason, the other is asked to end too.
+    let shutdown = context.shutdown.child_token();
+    let status = Arc::new(ConsumerStatus(context.health.clone()));
+    let consumer =
+        waybill_consumer::run(options, worker.export.clone(), effect, status, shutdown.clone());
+    let consumer = async {
+        let ended = consumer.await;
+        shutdown.cancel();
+        ended
+    };
+    let dispatcher = dispatch::run(worker, slots, woken, context.health.clone(), shutdown.clone());
+    let (consumed, ()) = tokio::join!(consumer, dispatcher);
+    Ok(consumed?)
+}

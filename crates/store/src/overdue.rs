@@ -1,0 +1,54 @@
+//! Jobs that nothing has moved in time.
+
+use jiff::Timestamp;
+use tokio_postgres::GenericClient;
+use waybill_domain::ids::{ExportId, TenantId};
+
+use crate::StoreError;
+use crate::job::decode;
+
+/// A job whose command is due to be written again; its row is locked and its next reminder already set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overdue {
+    /// The job.
+    pub export_id: ExportId,
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// The database's time.
+    pub now: Timestamp,
+}
+
+/// How a batch of overdue jobs is taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Reminders {
+    /// The most jobs of one batch.
+    pub jobs_max: i64,
+    /// The shortest time to a job's next reminder, in milliseconds.
+    pub remind_after_ms: i64,
+    /// The longest time to a job's next reminder, in milliseconds.
+    pub remind_after_max_ms: i64,
+}
+
+/// Takes the jobs whose reminder has passed and that are due or past their lease, oldest reminder first, and sets the
+/// next one: as far ahead as the job is overdue by now, within the bounds. So a job that waits behind its tenant's
+/// limit for an hour is reminded of a dozen times and not two hundred.
+///
+/// # Errors
+/// Postgres refused, or a row could not be decoded.
+pub async fn take(db: &impl GenericClient, reminders: &Reminders) -> Result<Vec<Overdue>, StoreError> {
+    let rows = db
+        .query(
+            include_str!("overdue/take.sql"),
+            &[&reminders.jobs_max, &reminders.remind_after_ms, &reminders.remind_after_max_ms],
+        )
+        .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Overdue {
+                export_id: decode("jobs.export_id", row.try_get("export_id")?, ExportId::parse)?,
+                tenant_id: decode("jobs.tenant_id", row.try_get("tenant_id")?, TenantId::parse)?,
+                now: row.try_get("database_now")?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,10 @@
+-- The days after today up to the first one without a partition, looked for beyond what may be made ahead.
+-- Lock: none. Idempotency key: none, it reads. Index: none, it asks the catalogue for some sixty names.
+SELECT count(*) AS days_ahead
+FROM (
+    SELECT bool_and(
+        to_regclass('outbox.events_' || to_char((now() AT TIME ZONE 'UTC')::date + ahead.day, 'YYYYMMDD')) IS NOT NULL
+    ) OVER (ORDER BY ahead.day) AS covered
+    FROM generate_series(1, 61) AS ahead (day)
+) AS days
+WHERE days.covered

@@ -1,0 +1,178 @@
+//! Makes an attempt's file: reads the data set, uploads, reads the object back, and records it as verified.
+//!
+//! Memory is bounded by [`PART_BYTES`] and [`PARTS_IN_FLIGHT_MAX`], whatever the file's size. Deliberately absent:
+//! selecting the candidate. That is the completing transaction's alone.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use futures_util::{StreamExt, TryStreamExt};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
+use tokio_postgres::CopyOutStream;
+use uuid::Uuid;
+use waybill_domain::ids::CandidateId;
+use waybill_store::attempt::Progress;
+use waybill_store::candidate::{self, Candidate, Verified};
+use waybill_store::job::Job;
+
+use crate::Worker;
+use crate::attempt_error::AttemptError;
+use crate::database::DatabaseError;
+use crate::dataset::{Snapshot, bounded};
+use crate::measure::Measure;
+use crate::{metrics, objects};
+
+/// The size of an uploaded part. Object stores take none below 5 MiB but the last.
+const PART_BYTES: usize = 5 * 1024 * 1024;
+
+/// How many parts are on their way at once.
+const PARTS_IN_FLIGHT_MAX: usize = 2;
+
+/// No total yet.
+const UNCOUNTED: i64 = -1;
+
+/// How far the file has come, shared between the task that makes it and its heartbeat.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    rows_done: AtomicI64,
+    rows_total: AtomicI64,
+}
+
+impl Meter {
+    pub(crate) fn new() -> Self {
+        Self { rows_done: AtomicI64::new(0), rows_total: AtomicI64::new(UNCOUNTED) }
+    }
+
+    pub(crate) fn read(&self) -> Progress {
+        let total = self.rows_total.load(Ordering::Relaxed);
+        Progress {
+            rows_done: self.rows_done.load(Ordering::Relaxed),
+            rows_total: (total != UNCOUNTED).then_some(total),
+        }
+    }
+}
+
+/// Makes and verifies one candidate for the job, under the fence that the job was claimed with.
+pub(crate) async fn make(worker: &Worker, job: &Job, meter: &Meter) -> Result<Candidate, AttemptError> {
+    let dataset = {
+        let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
+        waybill_store::dataset::find(&**client, &job.dataset).await.map_err(DatabaseError::Store)?
+    };
+    let dataset =
+        dataset.ok_or_else(|| AttemptError::DatasetUnregistered { dataset: job.dataset.clone() })?;
+    let snapshot = Snapshot::open(&worker.dataset, &dataset, &job.columns, &job.tenant_id).await?;
+    meter.rows_total.store(snapshot.rows(), Ordering::Relaxed);
+
+    let candidate_id = CandidateId::from_uuid(Uuid::now_v7());
+    let object_key = objects::new_key(&job.tenant_id, &job.export_id, job.lifecycle.fence);
+    announce(worker, job, &candidate_id, &object_key).await?;
+    let path = Path::from(object_key.as_str());
+    let written = upload(worker.objects.as_ref(), &path, snapshot.copy().await?, meter).await?;
+    if written.rows != snapshot.rows() {
+        return Err(AttemptError::RowsDiffer { counted: snapshot.rows(), written: written.rows });
+    }
+    drop(snapshot);
+    compare(&written, &read_back(worker.objects.as_ref(), &path).await?)?;
+
+    let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
+    let verified = candidate::verify(&**client, &candidate_id, job.lifecycle.fence, &written).await;
+    let candidate = verified.map_err(DatabaseError::Store)?.ok_or(AttemptError::Fenced)?;
+    metrics::verified(&written);
+    Ok(candidate)
+}
+
+async fn announce(
+    worker: &Worker,
+    job: &Job,
+    candidate_id: &CandidateId,
+    object_key: &str,
+) -> Result<(), AttemptError> {
+    let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
+    let fence = job.lifecycle.fence;
+    let announced = candidate::announce(&**client, candidate_id, &job.export_id, fence, object_key).await;
+    if announced.map_err(DatabaseError::Store)? { Ok(()) } else { Err(AttemptError::Fenced) }
+}
+
+/// Streams the COPY into the object and measures it on the way. An upload that fails leaves nothing visible.
+async fn upload(
+    store: &dyn ObjectStore,
+    path: &Path,
+    rows: CopyOutStream,
+    meter: &Meter,
+) -> Result<Verified, AttemptError> {
+    let upload = store.put_multipart(path).await.map_err(AttemptError::Objects)?;
+    let mut object = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+    match pour(rows, &mut object, meter).await {
+        Ok(measure) => {
+            object.finish().await.map_err(AttemptError::Objects)?;
+            Ok(measure.finish())
+        }
+        Err(error) => {
+            if let Err(aborting) = object.abort().await {
+                tracing::debug!(object.key = %path, error = %aborting, "the aborted upload left its parts behind");
+            }
+            Err(error)
+        }
+    }
+}
+
+async fn pour(
+    rows: CopyOutStream,
+    object: &mut WriteMultipart,
+    meter: &Meter,
+) -> Result<Measure, AttemptError> {
+    let mut rows = std::pin::pin!(rows);
+    let mut measure = Measure::default();
+    while let Some(chunk) = bounded(rows.try_next()).await? {
+        measure.update(&chunk);
+        object.wait_for_capacity(PARTS_IN_FLIGHT_MAX).await.map_err(AttemptError::Objects)?;
+        object.write(&chunk);
+        meter.rows_done.store(measure.rows(), Ordering::Relaxed);
+        // A source that is always ready would otherwise never let this attempt's heartbeat run.
+        tokio::task::consume_budget().await;
+    }
+    Ok(measure)
+}
+
+async fn read_back(store: &dyn ObjectStore, path: &Path) -> Result<Verified, AttemptError> {
+    let mut chunks = store.get(path).await.map_err(AttemptError::Objects)?.into_stream();
+    let mut measure = Measure::default();
+    while let Some(chunk) = chunks.next().await {
+        measure.update(&chunk.map_err(AttemptError::Objects)?);
+        tokio::task::consume_budget().await;
+    }
+    Ok(measure.finish())
+}
+
+fn compare(written: &Verified, read: &Verified) -> Result<(), AttemptError> {
+    let what = if written.bytes != read.bytes {
+        "size"
+    } else if written.sha256 != read.sha256 {
+        "sha256"
+    } else if written.rows != read.rows {
+        "record count"
+    } else {
+        return Ok(());
+    };
+    Err(AttemptError::ObjectDiffers { what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_the_measure_is_compared() {
+        let written = Verified { rows: 2, bytes: 10, sha256: [1; 32] };
+        assert!(compare(&written, &written).is_ok());
+        let others = [
+            ("size", Verified { bytes: 9, ..written.clone() }),
+            ("sha256", Verified { sha256: [2; 32], ..written.clone() }),
+            ("record count", Verified { rows: 3, ..written.clone() }),
+        ];
+        for (what, read) in others {
+            let error = compare(&written, &read).expect_err("they differ");
+            assert!(matches!(error, AttemptError::ObjectDiffers { what: found } if found == what));
+        }
+    }
+}

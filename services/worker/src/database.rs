@@ -1,0 +1,22 @@
+//! What can go wrong in a transaction on the database of exports, in one type.
+
+use deadpool_postgres::PoolError;
+use waybill_publication::PublicationError;
+use waybill_store::StoreError;
+
+/// Why a transaction on the database of exports did not commit, or may not have.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// There was no connection to be had in time.
+    #[error("no connection to the database of exports")]
+    Pool(#[from] PoolError),
+    /// Postgres refused a statement, or the connection broke off. Of a COMMIT nobody then knows whether it happened.
+    #[error("postgres")]
+    Postgres(#[from] tokio_postgres::Error),
+    /// A statement of the store failed.
+    #[error("a stored row")]
+    Store(#[from] StoreError),
+    /// The fact could not be written to the outbox.
+    #[error("the outbox")]
+    Publication(#[from] PublicationError),
+}
