@@ -22,6 +22,7 @@ CREATE TABLE notify.notifications (
 ) WITH (fillfactor = 80);
 
 CREATE INDEX notifications_due ON notify.notifications (due_at) WHERE state = 'pending';
+CREATE INDEX notifications_unknown ON notify.notifications (settled_at) WHERE state = 'unknown';
 CREATE INDEX notifications_of_export ON notify.notifications (export_id);
 
 -- Append-only evidence. The row is committed as `sending` before the first byte leaves; what is found in `sending`
