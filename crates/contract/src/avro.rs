@@ -51,3 +51,44 @@ impl Read for Input<'_> {
         self.rest.read(buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Noted {
+        note: Option<String>,
+        amount: i64,
+    }
+
+    fn schema(fields: &str) -> Schema {
+        Schema::parse_str(&format!(r#"{{"type": "record", "name": "Noted", "fields": [{fields}]}}"#)).unwrap()
+    }
+
+    #[test]
+    fn a_field_that_a_later_writer_added_is_skipped() {
+        let later = schema(
+            r#"{"name": "amount", "type": "long"},
+            {"name": "extra", "type": ["null", {"type": "map", "values": "string"}]},
+            {"name": "note", "type": ["null", "string"]}"#,
+        );
+        let data = [4, 2, 2, 2, b'k', 2, b'v', 0, 2, 2, b'n'];
+        assert_eq!(read::<Noted>(&data, &later).unwrap(), Noted { note: Some("n".to_owned()), amount: 2 });
+    }
+
+    #[test]
+    fn an_optional_field_that_an_earlier_writer_did_not_have_is_absent() {
+        let earlier = schema(r#"{"name": "amount", "type": "long"}"#);
+        assert_eq!(read::<Noted>(&[4], &earlier).unwrap(), Noted { note: None, amount: 2 });
+    }
+
+    #[test]
+    fn the_end_of_the_input_is_not_taken_for_a_null() {
+        let both =
+            schema(r#"{"name": "amount", "type": "long"}, {"name": "note", "type": ["null", "string"]}"#);
+        assert!(matches!(read::<Noted>(&[4], &both), Err(Malformed::DataTruncated)));
+    }
+}

@@ -39,6 +39,9 @@ pub struct EventKey {
     pub id: String,
 }
 
+/// Headers of a Kafka record in their order. Kafka knows null values; what Waybill writes has none.
+pub type Headers = Vec<(String, Option<Vec<u8>>)>;
+
 /// A record as it goes to Kafka, without its topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -47,7 +50,7 @@ pub struct Message {
     /// The CloudEvents `id`, for whoever tracks the record.
     pub event_id: String,
     /// The headers in their order.
-    pub headers: Vec<(String, Option<Vec<u8>>)>,
+    pub headers: Headers,
     /// The record's value.
     pub payload: Vec<u8>,
 }
@@ -63,7 +66,7 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     /// The headers that say it. What no reader would accept is refused here, by reading it.
-    pub(crate) fn write(&self) -> Result<Vec<(String, Option<Vec<u8>>)>, EncodeError> {
+    pub(crate) fn write(&self) -> Result<Headers, EncodeError> {
         let time = self.time.to_string();
         let headers = [
             (HEADER_CONTENT_TYPE, CONTENT_TYPE),

@@ -113,7 +113,7 @@ pub enum Malformed {
         /// The header.
         header: String,
     },
-    /// An attribute is not UTF-8 (Kafka Protocol Binding, section 3.2.3.2).
+    /// An attribute is not UTF-8 (Kafka Protocol Binding, section 3.2.3).
     #[error("header {header} is not UTF-8: {source}")]
     AttributeNotUtf8 {
         /// The header.

@@ -23,7 +23,7 @@ pub mod topics;
 mod wire_format;
 
 pub use command::{COMMAND_TYPE, CommandReason, ExportCommand, decode_command};
-pub use envelope::{ATTRIBUTE_BYTES_MAX, CONTENT_TYPE, EventKey, Message, SPEC_VERSION};
+pub use envelope::{ATTRIBUTE_BYTES_MAX, CONTENT_TYPE, EventKey, Headers, Message, SPEC_VERSION};
 pub use error::{ContractError, EncodeError, InvalidField, Malformed, UnknownSchemaId};
 pub use fact::{ExportSnapshot, Fact, decode_fact};
 pub use schemas::{SchemaError, Schemas};

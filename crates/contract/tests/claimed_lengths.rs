@@ -1,5 +1,7 @@
 //! A length that the data only claims is not believed. Alone in its process, because it looks at the memory of all of it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
 use std::collections::BTreeMap;
 
 use waybill_contract::{CommandReason, ContractError, ExportCommand, ExportSnapshot, Fact, Message, Schemas};
