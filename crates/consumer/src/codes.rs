@@ -18,3 +18,9 @@ pub const BATCH_FAILING: &str = "consumer-batch-failing";
 pub const RECORD_WAITING: &str = "consumer-record-waiting";
 /// The position has reached the offset at which it was told to stop.
 pub const POSITION_STOPPED: &str = "consumer-position-stopped";
+/// A stretch of the log does not match its checksum: it is fetched again, never skipped.
+pub const LOG_CORRUPT: &str = "consumer-log-corrupt";
+/// Parked: a header's name is not UTF-8.
+pub const HEADER_NAME_NOT_UTF8: &str = "header-name-not-utf8";
+/// Parked: Postgres refuses this one record's effect, again and again, for its values.
+pub const EFFECT_REJECTED: &str = "effect-rejected";

@@ -9,16 +9,32 @@
 
 pub mod codes;
 
+mod apply;
+mod backoff;
+mod buffer;
+mod complaint;
+mod crew;
 mod effect;
 mod error;
+mod failure;
+mod group;
+mod inbox;
+mod inspector;
+mod load;
 mod metrics;
 mod native;
 mod options;
+mod parked;
+mod partition;
+mod poll;
+mod position;
 mod record;
 mod run;
+mod settings;
 mod start;
 mod status;
 mod topic;
+mod transaction;
 
 pub use effect::{Batch, DecodeError, Dedup, Delivery, Effect, EffectError, EventKey, Poison};
 pub use error::ConsumerError;

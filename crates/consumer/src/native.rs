@@ -79,7 +79,10 @@ pub(crate) fn describe_topic_id<C: ClientContext>(
             ffi::rd_kafka_TopicCollection_destroy,
         )?;
         let options = Guard::new(
-            ffi::rd_kafka_AdminOptions_new(client.native_ptr(), RDKafkaAdminOp::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS),
+            ffi::rd_kafka_AdminOptions_new(
+                client.native_ptr(),
+                RDKafkaAdminOp::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS,
+            ),
             ffi::rd_kafka_AdminOptions_destroy,
         )?;
         let queue = Guard::new(ffi::rd_kafka_queue_new(client.native_ptr()), ffi::rd_kafka_queue_destroy)?;
@@ -107,10 +110,13 @@ pub(crate) fn describe_topic_id<C: ClientContext>(
         }
         let description = non_null(*described)?;
         let error = ffi::rd_kafka_TopicDescription_error(description);
-        match if error.is_null() { RDKafkaErrorCode::NoError } else { ffi::rd_kafka_error_code(error).into() } {
-            RDKafkaErrorCode::NoError => {}
-            RDKafkaErrorCode::UnknownTopicOrPartition | RDKafkaErrorCode::UnknownTopic => return Ok(None),
-            code => return Err(TopicIdError::Kafka(code)),
+        let code: RDKafkaErrorCode =
+            if error.is_null() { RDKafkaErrorCode::NoError } else { ffi::rd_kafka_error_code(error).into() };
+        if matches!(code, RDKafkaErrorCode::UnknownTopicOrPartition | RDKafkaErrorCode::UnknownTopic) {
+            return Ok(None);
+        }
+        if code != RDKafkaErrorCode::NoError {
+            return Err(TopicIdError::Kafka(code));
         }
         let id = non_null(ffi::rd_kafka_TopicDescription_topic_id(description))?;
         let text = non_null(ffi::rd_kafka_Uuid_base64str(id))?;
@@ -148,25 +154,22 @@ pub(crate) fn headers(message: &BorrowedMessage<'_>) -> ReadHeaders {
     // SAFETY: the message is borrowed, so its pointer is valid, and so are the headers, which it owns. Name and value
     // are borrowed from them and copied before the next call; a value that is not null has `length` bytes.
     unsafe {
-        if ffi::rd_kafka_message_headers(message.ptr(), &raw mut headers) != RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR {
+        if ffi::rd_kafka_message_headers(message.ptr(), &raw mut headers)
+            != RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR
+        {
             return read;
         }
         for index in 0..ffi::rd_kafka_header_cnt(headers) {
             let (mut name, mut value, mut length) = (ptr::null(), ptr::null(), 0);
-            let failed = ffi::rd_kafka_header_get_all(
-                headers,
-                index,
-                &raw mut name,
-                &raw mut value,
-                &raw mut length,
-            );
+            let failed =
+                ffi::rd_kafka_header_get_all(headers, index, &raw mut name, &raw mut value, &raw mut length);
             if failed.is_error() || name.is_null() {
                 continue;
             }
             let name = CStr::from_ptr(name);
             read.lossy |= name.to_str().is_err();
-            let value = (!value.is_null())
-                .then(|| std::slice::from_raw_parts(value.cast::<u8>(), length).to_vec());
+            let value =
+                (!value.is_null()).then(|| std::slice::from_raw_parts(value.cast::<u8>(), length).to_vec());
             read.pairs.push((name.to_string_lossy().into_owned(), value));
         }
     }

@@ -1,5 +1,6 @@
 //! What one consumer group is told about its work.
 
+use crate::error::ConsumerError;
 use std::time::Duration;
 
 /// How a consumer group reads one topic.
@@ -48,5 +49,24 @@ impl ConsumerOptions {
             drain_timeout: Duration::from_secs(10),
             leave_timeout: Duration::from_secs(10),
         }
+    }
+
+    /// The relations between the bounds.
+    pub(crate) fn check(&self, pool_connections_max: usize) -> Result<(), ConsumerError> {
+        let wrong = |option, detail: String| Err(ConsumerError::Options { option, detail });
+        if self.batch_records_max == 0 || self.batches_in_flight_max == 0 {
+            return wrong("batch_records_max, batches_in_flight_max", "must be above 0".to_owned());
+        }
+        if self.batches_in_flight_max > pool_connections_max {
+            let detail = format!(
+                "{} exceeds the pool's {pool_connections_max} connections",
+                self.batches_in_flight_max
+            );
+            return wrong("batches_in_flight_max", detail);
+        }
+        if self.buffer_bytes_max < self.batch_bytes_max {
+            return wrong("buffer_bytes_max", "must hold at least one batch (batch_bytes_max)".to_owned());
+        }
+        Ok(())
     }
 }

@@ -36,7 +36,9 @@ pub fn start_decision(
     let Some(actual_id) = actual_id else { return Start::Halt(codes::TOPIC_MISSING) };
     match (stored, bound_id) {
         (Some(position), _) if position.topic_id != actual_id => Start::Halt(codes::TOPIC_RECREATED),
-        (Some(position), _) if (low..=high).contains(&position.next_offset) => Start::Resume(position.next_offset),
+        (Some(position), _) if (low..=high).contains(&position.next_offset) => {
+            Start::Resume(position.next_offset)
+        }
         (Some(_), _) => Start::Halt(codes::POSITION_OUT_OF_RANGE),
         (None, None) => Start::Halt(codes::TOPIC_UNBOUND),
         (None, Some(bound_id)) if bound_id != actual_id => Start::Halt(codes::TOPIC_RECREATED),
@@ -75,7 +77,10 @@ mod tests {
     fn a_topic_of_the_same_name_with_another_id_halts_whatever_the_offsets() {
         let stored = start_decision(Some(&at(5)), Some("there"), Some("there"), 0, 10);
         let bound = start_decision(None, Some("here"), Some("there"), 0, 10);
-        assert_eq!((stored, bound), (Start::Halt(codes::TOPIC_RECREATED), Start::Halt(codes::TOPIC_RECREATED)));
+        assert_eq!(
+            (stored, bound),
+            (Start::Halt(codes::TOPIC_RECREATED), Start::Halt(codes::TOPIC_RECREATED))
+        );
     }
 
     #[test]
@@ -88,7 +93,10 @@ mod tests {
     #[test]
     fn without_a_binding_or_without_a_topic_nothing_is_read() {
         assert_eq!(start_decision(None, None, Some("here"), 0, 10), Start::Halt(codes::TOPIC_UNBOUND));
-        assert_eq!(start_decision(Some(&at(5)), Some("here"), None, 0, 10), Start::Halt(codes::TOPIC_MISSING));
+        assert_eq!(
+            start_decision(Some(&at(5)), Some("here"), None, 0, 10),
+            Start::Halt(codes::TOPIC_MISSING)
+        );
     }
 
     proptest! {
