@@ -75,7 +75,7 @@ fn path_of(known: &KnownKeys, variable: &str) -> Result<Option<Vec<String>>, Con
             Err(unknown(known, variable, &keys))
         }
         // One underscore where two belong: `WAYBILL_RELAY_LEASE_MS`.
-        _ => match rest.to_ascii_lowercase().split_once('_') {
+        Known::Table | Known::PassThrough | Known::Unknown => match rest.to_ascii_lowercase().split_once('_') {
             Some((section, _)) if known.get(&[section]) == Known::Table => {
                 Err(unknown(known, variable, &keys))
             }
@@ -107,6 +107,6 @@ fn value_of(known: &KnownKeys, variable: &str, path: &[String], text: String) ->
         Known::Value(default) if default.is_boolean() => {
             text.trim().parse().map(Value::Boolean).map_err(|_not_a_boolean| invalid("true or false"))
         }
-        _ => Ok(Value::String(text)),
+        Known::Value(_) | Known::Table | Known::PassThrough | Known::Unknown => Ok(Value::String(text)),
     }
 }

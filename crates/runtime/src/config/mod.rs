@@ -22,6 +22,8 @@ mod reconciler;
 mod relations;
 mod relay;
 mod telemetry;
+#[cfg(test)]
+mod tests;
 mod url;
 mod worker;
 

@@ -39,9 +39,9 @@ async fn check(client: &ClientWrapper, writable: bool) -> Result<(), HookError> 
             return Err(HookError::message("the connection did not answer in time"));
         }
     };
-    let row = answer.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => Some((row.get(0), row.get(1))),
-        _ => None,
+    let row = answer.iter().find_map(|message| {
+        let SimpleQueryMessage::Row(row) = message else { return None };
+        Some((row.get(0), row.get(1)))
     });
     match row {
         Some((Some("t"), Some("t"))) => Ok(()),

@@ -1,0 +1,2 @@
+-- Lock: none. Index: none.
+SELECT current_database()::text

@@ -1,0 +1,10 @@
+use super::CommandError;
+use crate::output::Output;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ServiceAccountCommand {}
+
+#[expect(clippy::unused_async, reason = "the other nouns' commands are asynchronous")]
+pub(crate) async fn run(command: ServiceAccountCommand, _output: &Output) -> Result<(), CommandError> {
+    match command {}
+}

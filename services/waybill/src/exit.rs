@@ -1,0 +1,117 @@
+//! How a command ends: what a script sees, and what a person reads.
+
+use std::error::Error;
+use std::fmt;
+use std::process::ExitCode;
+
+/// What a script can tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did not work, for a reason that none of the others names.
+    Failed,
+    /// The command, a flag or the configuration is wrong.
+    Usage,
+    /// What the command is about does not exist.
+    NotFound,
+    /// Waybill understood and said no.
+    Refused,
+    /// Postgres, Kafka, the object store or the api cannot be reached: the same command may work later.
+    Unavailable,
+}
+
+impl Exit {
+    /// The number. 0 is done, and is never an error.
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Refused => 4,
+            Self::Unavailable => 5,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.number())
+    }
+}
+
+/// Why a command was not done.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    /// What the process exits with.
+    pub(crate) exit: Exit,
+    /// The slug with a page in `docs/errors/`.
+    pub(crate) code: String,
+    /// One sentence.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl CommandError {
+    /// An error that ends the command with `exit`.
+    pub(crate) fn new(exit: Exit, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { exit, code: code.into(), message: message.into(), hint: None, source: None }
+    }
+
+    /// Keeps the error underneath.
+    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Says what to do.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The causes from the outermost to the innermost, each said once: drivers like to repeat their source.
+    pub(crate) fn causes(&self) -> Vec<String> {
+        let mut causes: Vec<String> = Vec::new();
+        let mut source = self.source();
+        while let Some(error) = source {
+            let text = error.to_string();
+            if !causes.last().unwrap_or(&self.message).contains(&text) {
+                causes.push(text);
+            }
+            source = error.source();
+        }
+        causes
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for CommandError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as &(dyn Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandError, Exit};
+
+    #[test]
+    fn each_way_to_end_has_the_number_that_the_design_gives_it() {
+        let numbers = [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unavailable].map(Exit::number);
+        assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_cause_that_only_repeats_the_one_before_is_said_once() {
+        let inner = CommandError::new(Exit::Failed, "a", "connection refused");
+        let middle = CommandError::new(Exit::Failed, "b", "cannot connect: connection refused").with_source(inner);
+        let outer = CommandError::new(Exit::Unavailable, "c", "the database is away").with_source(middle);
+        assert_eq!(outer.causes(), ["cannot connect: connection refused"]);
+    }
+}
