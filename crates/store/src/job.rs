@@ -220,6 +220,14 @@ pub async fn lock(tx: &impl GenericClient, export_id: &ExportId) -> Result<Optio
     row.as_ref().map(Job::from_row).transpose()
 }
 
+/// The transaction's time: what decisions about a job are made with, never this machine's clock.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn now(tx: &impl GenericClient) -> Result<Timestamp, StoreError> {
+    Ok(tx.query_one(include_str!("job/now.sql"), &[]).await?.try_get("now")?)
+}
+
 /// Why a job failed, as it is stored and published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure<'a> {

@@ -1,1 +1,29 @@
 //! The HTTP listener that callers see.
+//!
+//! A request is authenticated against its key's row, bounded in size and time, answered from rows, and bound to the
+//! caller's tenant. Deliberately absent: any work on an export (that is the worker's), any Kafka client, and any way
+//! to a file but through the row that selected it.
+
+mod app;
+mod bearer;
+mod catalog;
+pub mod codes;
+mod database;
+mod error;
+mod exports;
+mod health;
+pub mod metrics;
+mod objects;
+mod observe;
+mod ops;
+mod page;
+mod principal;
+mod problem;
+mod request;
+mod router;
+mod serve;
+mod timeline;
+
+pub use bearer::Bearer;
+pub use error::Error;
+pub use serve::run;

@@ -1,0 +1,101 @@
+//! What every request shares: pools, the object store, the publisher and the bounds.
+
+use std::sync::Arc;
+
+use deadpool_postgres::{Object, Pool};
+use object_store::ObjectStore;
+use tokio::sync::Semaphore;
+use waybill_publication::Publisher;
+use waybill_runtime::{Config, Context, Schema};
+
+use crate::error::Error;
+use crate::objects;
+use crate::problem::Answer;
+
+/// The state of the router.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+struct Shared {
+    config: Arc<Config>,
+    export: Pool,
+    search: Pool,
+    stats: Pool,
+    notify: Pool,
+    dataset: Pool,
+    objects: Arc<dyn ObjectStore>,
+    publisher: Publisher,
+    in_flight: Semaphore,
+}
+
+impl App {
+    /// Makes the pools; none of them connects before it is asked to.
+    pub(crate) fn new(context: &Context) -> Result<Self, Error> {
+        let config = context.config.clone();
+        let publisher = Publisher::new(&config.deployment.source, context.topic_prefix())?;
+        Ok(Self(Arc::new(Shared {
+            export: context.pool(Schema::Export)?,
+            search: context.pool(Schema::Search)?,
+            stats: context.pool(Schema::Stats)?,
+            notify: context.pool(Schema::Notify)?,
+            dataset: context.pool(Schema::Dataset)?,
+            objects: objects::open(&config.object_store.url)?,
+            publisher,
+            in_flight: Semaphore::new(config.api.requests_in_flight_max),
+            config,
+        })))
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    pub(crate) fn publisher(&self) -> &Publisher {
+        &self.0.publisher
+    }
+
+    pub(crate) fn objects(&self) -> &dyn ObjectStore {
+        &*self.0.objects
+    }
+
+    /// One permit a request that is being worked on.
+    pub(crate) fn in_flight(&self) -> &Semaphore {
+        &self.0.in_flight
+    }
+
+    /// The pools of Waybill's own schemas.
+    pub(crate) fn pools(&self) -> [(Schema, &Pool); 4] {
+        let shared = &self.0;
+        [
+            (Schema::Export, &shared.export),
+            (Schema::Search, &shared.search),
+            (Schema::Stats, &shared.stats),
+            (Schema::Notify, &shared.notify),
+        ]
+    }
+
+    /// A connection to export and outbox.
+    pub(crate) async fn export(&self) -> Answer<Object> {
+        Ok(self.0.export.get().await?)
+    }
+
+    /// A connection to search.
+    pub(crate) async fn search(&self) -> Answer<Object> {
+        Ok(self.0.search.get().await?)
+    }
+
+    /// A connection to stats.
+    pub(crate) async fn stats(&self) -> Answer<Object> {
+        Ok(self.0.stats.get().await?)
+    }
+
+    /// A connection to notify.
+    pub(crate) async fn notify(&self) -> Answer<Object> {
+        Ok(self.0.notify.get().await?)
+    }
+
+    /// A connection to the data sets' database.
+    pub(crate) async fn dataset(&self) -> Answer<Object> {
+        Ok(self.0.dataset.get().await?)
+    }
+}

@@ -1,0 +1,70 @@
+//! Every code that a caller can be answered with. Each has its page in `docs/errors`.
+
+/// The request carries no API key.
+pub const AUTHENTICATION_REQUIRED: &str = "authentication-required";
+/// The API key is malformed, unknown, or its secret is wrong.
+pub const API_KEY_INVALID: &str = "api-key-invalid";
+/// The API key's time is over.
+pub const API_KEY_EXPIRED: &str = "api-key-expired";
+/// Somebody revoked the API key.
+pub const API_KEY_REVOKED: &str = "api-key-revoked";
+/// The API key lacks the scope that the request needs.
+pub const SCOPE_MISSING: &str = "scope-missing";
+/// The caller's tenant is suspended.
+pub const TENANT_SUSPENDED: &str = "tenant-suspended";
+/// An operator's key was used where only a tenant's has something to see.
+pub const TENANT_REQUIRED: &str = "tenant-required";
+
+/// Fields of the request are missing, unknown or out of their bounds.
+pub const REQUEST_INVALID: &str = "request-invalid";
+/// The request needs an `Idempotency-Key` and has none.
+pub const IDEMPOTENCY_KEY_REQUIRED: &str = "idempotency-key-required";
+/// The `Idempotency-Key` is too long, or holds what no header should.
+pub const IDEMPOTENCY_KEY_INVALID: &str = "idempotency-key-invalid";
+/// The intent stands already, for a request that says something else.
+pub const INTENT_MISMATCH: &str = "intent-mismatch";
+/// The request's body is larger than the bound.
+pub const BODY_TOO_LARGE: &str = "body-too-large";
+/// The request's body is not declared as JSON.
+pub const MEDIA_TYPE_UNSUPPORTED: &str = "media-type-unsupported";
+
+/// No resource has this path.
+pub const ROUTE_NOT_FOUND: &str = "route-not-found";
+/// The resource does not know this method.
+pub const METHOD_NOT_ALLOWED: &str = "method-not-allowed";
+/// The caller's tenant has no such export.
+pub const EXPORT_NOT_FOUND: &str = "export-not-found";
+/// The export has no result to read, yet or ever.
+pub const EXPORT_NOT_READY: &str = "export-not-ready";
+/// The selected result is not in the object store as it was verified.
+pub const RESULT_MISSING: &str = "result-missing";
+
+/// There is no such tenant.
+pub const TENANT_NOT_FOUND: &str = "tenant-not-found";
+/// There is no such service account.
+pub const SERVICE_ACCOUNT_NOT_FOUND: &str = "service-account-not-found";
+/// There is no such API key.
+pub const API_KEY_NOT_FOUND: &str = "api-key-not-found";
+/// Another one has that name.
+pub const NAME_TAKEN: &str = "name-taken";
+/// The data sets' database has no such relation.
+pub const DATASET_SOURCE_NOT_FOUND: &str = "dataset-source-not-found";
+/// The worker may not read the data set's relation.
+pub const DATASET_SOURCE_UNREADABLE: &str = "dataset-source-unreadable";
+/// The export's state does not allow what was decided.
+pub const TRANSITION_NOT_ALLOWED: &str = "transition-not-allowed";
+/// The failure of an export that a person ended.
+pub const EXPORT_GIVEN_UP: &str = "export-given-up";
+
+/// Nobody knows whether the request was carried out; the same request again finds out.
+pub const OUTCOME_UNKNOWN: &str = "outcome-unknown";
+/// More requests are being worked on than the bound, or all database connections are in use.
+pub const OVERLOADED: &str = "overloaded";
+/// The request took longer than the bound.
+pub const REQUEST_TIMEOUT: &str = "request-timeout";
+/// The database cannot be reached or does not take writes.
+pub const DATABASE_UNAVAILABLE: &str = "database-unavailable";
+/// The object store cannot be reached.
+pub const OBJECT_STORE_UNAVAILABLE: &str = "object-store-unavailable";
+/// A defect of ours, or a stored value that this version does not know.
+pub const INTERNAL_ERROR: &str = "internal-error";

@@ -1,0 +1,33 @@
+//! Why the role cannot run. What goes wrong for one request is a [`crate::problem::Problem`].
+
+use std::net::SocketAddr;
+
+/// Why the role cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A pool could not be made out of the configuration.
+    #[error("a database pool could not be made")]
+    Pool(#[from] waybill_runtime::PoolError),
+    /// The schemas of facts and commands could not be loaded.
+    #[error("facts could not be published")]
+    Publication(#[from] waybill_publication::PublicationError),
+    /// `[object_store] url` is none that can be opened.
+    #[error("[object_store] url = {url:?} cannot be opened: {detail}")]
+    ObjectStoreUrl {
+        /// The configured value.
+        url: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}, as [api] listen says")]
+    Listen {
+        /// The configured address.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The listener failed for good.
+    #[error("the listener failed")]
+    Serve(#[source] std::io::Error),
+}

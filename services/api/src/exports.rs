@@ -1,0 +1,29 @@
+//! `/v1/exports`: asking for an export, seeing it, reading its file.
+
+mod accept;
+mod content;
+mod create;
+mod file_name;
+mod mismatch;
+mod representation;
+mod show;
+mod verified;
+
+pub(crate) use content::content;
+pub(crate) use create::create;
+pub(crate) use representation::representation;
+pub(crate) use show::{find, show};
+
+use waybill_domain::ids::ExportId;
+
+use crate::problem::{Kind, Problem};
+
+/// The same for an export that is not there, for another tenant's and for a text that is no id at all.
+pub(crate) fn not_found(text: &str) -> Problem {
+    Problem::new(&Kind::EXPORT_NOT_FOUND, format!("There is no export {text:?}."))
+}
+
+/// Reads an export's id strictly.
+pub(crate) fn parse_id(text: &str) -> Result<ExportId, Problem> {
+    ExportId::parse(text).map_err(|_malformed| not_found(text))
+}

@@ -1,0 +1,57 @@
+//! Looks on a timer whether the databases answer, and says so on `/readyz`.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Pool, PoolError, TimeoutType};
+use tokio_util::sync::CancellationToken;
+use waybill_runtime::codes::DATABASE_UNREACHABLE;
+use waybill_runtime::{Health, Schema};
+
+use crate::app::App;
+use crate::codes;
+
+/// The time between two looks.
+const LOOK_INTERVAL_SECONDS: u64 = 5;
+
+/// Looks until `shutdown`. Without export's database the process answers nobody, so that one failing fails it; without
+/// another one only some paths answer 503.
+pub(crate) async fn watch(app: App, health: Health, shutdown: CancellationToken) {
+    let mut timer = tokio::time::interval(Duration::from_secs(LOOK_INTERVAL_SECONDS));
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = timer.tick() => {}
+        }
+        for (schema, pool) in app.pools() {
+            let component = format!("database {schema}");
+            match look(pool).await {
+                Ok(()) => health.clear(&component),
+                Err(Lost::Busy) => {
+                    health.degraded(&component, codes::OVERLOADED, "every connection is in use");
+                }
+                Err(Lost::Away(detail)) if schema == Schema::Export => {
+                    health.failed(&component, DATABASE_UNREACHABLE, detail);
+                }
+                Err(Lost::Away(detail)) => health.degraded(&component, DATABASE_UNREACHABLE, detail),
+            }
+        }
+    }
+}
+
+enum Lost {
+    Busy,
+    Away(String),
+}
+
+async fn look(pool: &Pool) -> Result<(), Lost> {
+    let db = pool.get().await.map_err(|error| match error {
+        PoolError::Timeout(TimeoutType::Wait) => Lost::Busy,
+        PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle)
+        | PoolError::Backend(_)
+        | PoolError::Closed
+        | PoolError::NoRuntimeSpecified
+        | PoolError::PostCreateHook(_) => Lost::Away(crate::problem::chain(&error)),
+    })?;
+    db.simple_query("SELECT 1").await.map_err(|error| Lost::Away(crate::problem::chain(&error)))?;
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! `/v1/ops`: what an operator does. The principal is the actor of every decision; nothing in a body can say another.
+
+mod api_keys;
+mod datasets;
+mod exports;
+mod reason;
+mod tenants;
+
+pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};
+pub(crate) use datasets::{list_datasets, register_dataset};
+pub(crate) use exports::{fail_export, release_export};
+pub(crate) use tenants::{create_tenant, list_tenants, suspend_tenant};

@@ -1,0 +1,94 @@
+//! What a person decides about a quarantined export.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::Value;
+use waybill_contract::CommandReason;
+use waybill_domain::ids::ExportId;
+use waybill_domain::job::{Command, Decision, Rejection, decide};
+use waybill_store::job::{self, Failure, Job, JobView};
+
+use super::reason::{reason, record};
+use crate::app::App;
+use crate::codes;
+use crate::exports::{not_found, parse_id, representation};
+use crate::principal::Principal;
+use crate::problem::{Answer, Kind, Problem, chain};
+use crate::request::{JsonBody, PathId};
+
+/// `POST /v1/ops/exports/{export_id}/release`: it may try again, from nothing.
+pub(crate) async fn release_export(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Answer<Json<Value>> {
+    let decided = Decided { command: Command::Release, action: "export.release" };
+    carry_out(&app, &principal, &id, &body, decided).await
+}
+
+/// `POST /v1/ops/exports/{export_id}/fail`: it ends without a result.
+pub(crate) async fn fail_export(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Answer<Json<Value>> {
+    let decided = Decided { command: Command::GiveUp, action: "export.fail" };
+    carry_out(&app, &principal, &id, &body, decided).await
+}
+
+struct Decided {
+    command: Command,
+    action: &'static str,
+}
+
+async fn carry_out(
+    app: &App,
+    principal: &Principal,
+    id: &str,
+    body: &JsonBody,
+    decided: Decided,
+) -> Answer<Json<Value>> {
+    principal.operator()?;
+    let export_id = parse_id(id)?;
+    let reason = reason(body)?;
+    let mut db = app.export().await?;
+    let tx = db.transaction().await?;
+    let job = job::lock(&*tx, &export_id).await?.ok_or_else(|| not_found(id))?;
+    let now = job::now(&*tx).await?;
+    let decision =
+        decide(&job.lifecycle, decided.command, now).map_err(|rejection| refused(&rejection, &job))?;
+    let job = store(&tx, &export_id, &job, &decision, &reason).await?;
+    match decision.fact {
+        Some(kind) => drop(app.publisher().fact(&*tx, &job, None, kind, now).await?),
+        None => {
+            let reason = CommandReason::Released;
+            app.publisher().command(&*tx, &export_id, &job.tenant_id, reason, now).await?;
+        }
+    }
+    record(&tx, principal, decided.action, id, &reason).await?;
+    tx.commit().await?;
+    if let Err(error) = waybill_outbox::wake(&**db).await {
+        tracing::debug!(error = %chain(&error), "could not wake the relay");
+    }
+    Ok(Json(representation(&JobView { job, progress: None, result: None })))
+}
+
+async fn store(
+    tx: &tokio_postgres::Transaction<'_>,
+    export_id: &ExportId,
+    job: &Job,
+    decision: &Decision,
+    reason: &str,
+) -> Answer<Job> {
+    let failure = decision.fact.map(|_| Failure { code: codes::EXPORT_GIVEN_UP, detail: reason });
+    let stored = job::store_decision(tx, export_id, &job.lifecycle, decision, failure).await?;
+    // The row is locked, so it is what was decided upon.
+    stored.ok_or_else(|| not_found(export_id.as_str()))
+}
+
+fn refused(rejection: &Rejection, job: &Job) -> Problem {
+    Problem::new(&Kind::TRANSITION_NOT_ALLOWED, format!("{rejection}."))
+        .with("state", job.lifecycle.state.as_str().into())
+}

@@ -1,0 +1,164 @@
+//! Every refusal and failure, as RFC 9457 has it: `application/problem+json` with `type`, `title`, `status`,
+//! `detail`, and our members `code` (the slug), `next` (what to do) and, for bad fields, `errors`.
+
+mod kind;
+
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+use waybill_domain::export::FieldError;
+
+pub(crate) use kind::Kind;
+
+/// What every problem's `type` begins with; the code follows. A name, not an address: it stays what it is wherever
+/// the documentation moves.
+const TYPE_PREFIX: &str = "urn:waybill:problem:";
+
+/// How long a caller should wait before it tries again what failed for a passing reason.
+pub(crate) const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// What a handler answers with.
+pub(crate) type Answer<T> = Result<T, Problem>;
+
+/// An answer that is not what the caller wanted.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    kind: &'static Kind,
+    detail: String,
+    members: Vec<(&'static str, Value)>,
+}
+
+impl Problem {
+    /// A problem of this kind; `detail` speaks of this one occurrence and holds nothing that the caller may not see.
+    pub(crate) fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), members: Vec::new() }
+    }
+
+    /// A request with bad fields.
+    pub(crate) fn fields(errors: &[FieldError]) -> Self {
+        let detail = match errors {
+            [only] if only.field.is_empty() => format!("The body {}.", only.problem),
+            [only] => format!("{} {}.", only.field, only.problem),
+            several => format!("{} fields are not as they should be.", several.len()),
+        };
+        Self::new(&Kind::REQUEST_INVALID, detail).with("errors", json!(errors))
+    }
+
+    /// A request with one bad field.
+    pub(crate) fn field(field: &str, problem: impl Into<String>) -> Self {
+        Self::fields(&[FieldError { field: field.to_owned(), problem: problem.into() }])
+    }
+
+    /// The same with one more member.
+    pub(crate) fn with(mut self, member: &'static str, value: Value) -> Self {
+        self.members.push((member, value));
+        self
+    }
+
+    /// A defect of ours or of what is stored: logged here with its sources, of which the caller sees none.
+    pub(crate) fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
+        tracing::error!(code = Kind::INTERNAL_ERROR.code, error = %chain(error), "a request failed");
+        Self::new(&Kind::INTERNAL_ERROR, "The request could not be carried out because of an error of ours.")
+    }
+
+    /// The HTTP status.
+    #[cfg(test)]
+    pub(crate) fn status(&self) -> StatusCode {
+        self.kind.status
+    }
+
+    /// The slug.
+    #[cfg(test)]
+    pub(crate) fn code(&self) -> &'static str {
+        self.kind.code
+    }
+
+    /// The names of the bad fields.
+    #[cfg(test)]
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let body = self.body();
+        let errors = body["errors"].as_array().into_iter().flatten();
+        errors.filter_map(|error| error["field"].as_str()).map(str::to_owned).collect()
+    }
+
+    /// The body's members, in the order in which they are read best.
+    fn body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("type".to_owned(), format!("{TYPE_PREFIX}{}", self.kind.code).into());
+        body.insert("title".to_owned(), self.kind.title.into());
+        body.insert("status".to_owned(), self.kind.status.as_u16().into());
+        body.insert("detail".to_owned(), self.detail.clone().into());
+        body.insert("code".to_owned(), self.kind.code.into());
+        body.insert("next".to_owned(), self.kind.next.into());
+        for (member, value) in &self.members {
+            body.insert((*member).to_owned(), value.clone());
+        }
+        Value::Object(body)
+    }
+}
+
+/// An error and what caused it, in one line for the log.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        // Several of our errors show their source in their own text already.
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.kind.status, self.body().to_string()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.kind.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+        }
+        if self.kind.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"waybill\""));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_names_its_code_three_times_and_says_what_to_do() {
+        let body = Problem::new(&Kind::EXPORT_NOT_FOUND, "There is no export exp_1.").body();
+        assert_eq!(body["type"], "urn:waybill:problem:export-not-found");
+        assert_eq!(body["code"], "export-not-found");
+        assert_eq!(body["status"], 404);
+        assert!(!body["next"].as_str().unwrap().is_empty());
+    }
+
+    #[test]
+    fn one_bad_field_is_named_in_the_detail_and_several_are_counted() {
+        let error = |field: &str| FieldError { field: field.to_owned(), problem: "is wrong".to_owned() };
+        assert_eq!(Problem::fields(&[error("name")]).detail, "name is wrong.");
+        assert_eq!(Problem::fields(&[error("")]).detail, "The body is wrong.");
+        let two = Problem::fields(&[error("name"), error("labels")]);
+        assert_eq!(two.detail, "2 fields are not as they should be.");
+        assert_eq!(two.body()["errors"][1]["field"], "labels");
+    }
+
+    #[test]
+    fn what_may_be_tried_again_says_when() {
+        let response = Problem::new(&Kind::OVERLOADED, "").into_response();
+        assert_eq!(response.headers()[RETRY_AFTER], "1");
+        assert_eq!(response.headers()[CONTENT_TYPE], "application/problem+json");
+        let refused = Problem::new(&Kind::EXPORT_NOT_READY, "").into_response();
+        assert!(!refused.headers().contains_key(RETRY_AFTER));
+    }
+}

@@ -1,0 +1,117 @@
+//! The kinds of problems: one constant a code, with what never changes about it.
+
+use axum::http::StatusCode;
+
+use crate::codes;
+
+/// What all occurrences of one problem share.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// The slug.
+    pub(crate) code: &'static str,
+    /// The HTTP status.
+    pub(crate) status: StatusCode,
+    /// The same in a few words.
+    pub(crate) title: &'static str,
+    /// What the caller should do.
+    pub(crate) next: &'static str,
+}
+
+macro_rules! kinds {
+    ($($name:ident $status:ident $title:literal $next:literal)*) => {
+        impl Kind {
+            $(pub(crate) const $name: Self = Self {
+                code: codes::$name,
+                status: StatusCode::$status,
+                title: $title,
+                next: $next,
+            };)*
+
+            /// Every kind, for the tests.
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+kinds! {
+    AUTHENTICATION_REQUIRED UNAUTHORIZED "An API key is required"
+        "Send the header `Authorization: Bearer wbk_…`."
+    API_KEY_INVALID UNAUTHORIZED "The API key is not valid"
+        "Check that the whole key was copied, and that it belongs to this deployment."
+    API_KEY_EXPIRED UNAUTHORIZED "The API key has expired"
+        "Ask an operator for a new key of the same service account; it finds the same exports."
+    API_KEY_REVOKED UNAUTHORIZED "The API key was revoked"
+        "Ask an operator for a new key of the same service account; it finds the same exports."
+    SCOPE_MISSING FORBIDDEN "The API key lacks a scope"
+        "Use a key that has the scope named in the detail."
+    TENANT_SUSPENDED FORBIDDEN "The tenant is suspended"
+        "Ask the operator of this deployment."
+    TENANT_REQUIRED FORBIDDEN "Only a tenant's key can do this"
+        "Use a key of a service account that belongs to a tenant."
+
+    REQUEST_INVALID BAD_REQUEST "The request is not valid"
+        "Correct what `errors` names, and send it again."
+    IDEMPOTENCY_KEY_REQUIRED BAD_REQUEST "An Idempotency-Key is required"
+        "Choose a key for this intent, such as a UUID, and send the same one with every retry."
+    IDEMPOTENCY_KEY_INVALID BAD_REQUEST "The Idempotency-Key is not valid"
+        "Send one header of 1 to 255 visible ASCII characters."
+    INTENT_MISMATCH UNPROCESSABLE_ENTITY "The intent stands for another request"
+        "Send the first request again to get its export, or choose a new Idempotency-Key for a new export."
+    BODY_TOO_LARGE PAYLOAD_TOO_LARGE "The body is too large"
+        "Send a smaller body."
+    MEDIA_TYPE_UNSUPPORTED UNSUPPORTED_MEDIA_TYPE "The body must be JSON"
+        "Send the body as JSON with `Content-Type: application/json`."
+
+    ROUTE_NOT_FOUND NOT_FOUND "There is nothing at this path"
+        "See docs/api.md for what there is."
+    METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "The method is not allowed"
+        "Use one of the methods that the header `Allow` names."
+    EXPORT_NOT_FOUND NOT_FOUND "There is no such export"
+        "Check the id, and that the key belongs to the tenant that asked for the export."
+    EXPORT_NOT_READY CONFLICT "The export has no result to read"
+        "Read the export; its `state` says whether a result is still to come."
+    RESULT_MISSING INTERNAL_SERVER_ERROR "The result cannot be read"
+        "Tell the operator of this deployment; the file must be restored or the export asked for anew."
+
+    TENANT_NOT_FOUND NOT_FOUND "There is no such tenant"
+        "See `waybill tenant list`."
+    SERVICE_ACCOUNT_NOT_FOUND NOT_FOUND "There is no such service account"
+        "Check the id; `waybill service-account create` makes one."
+    API_KEY_NOT_FOUND NOT_FOUND "There is no such API key"
+        "Check the id: `key_` and the 32 digits that stand in the key after `wbk_`."
+    NAME_TAKEN CONFLICT "The name is taken"
+        "Use the one that has the name, or choose another name."
+    DATASET_SOURCE_NOT_FOUND UNPROCESSABLE_ENTITY "The data set's relation does not exist"
+        "Check schema, relation and that `[database.dataset]` names the right database."
+    DATASET_SOURCE_UNREADABLE UNPROCESSABLE_ENTITY "The worker may not read the data set's relation"
+        "Run the statements in `grants` as the relation's owner, then register the data set again."
+    TRANSITION_NOT_ALLOWED CONFLICT "The export's state does not allow this"
+        "Read the export; only a quarantined one waits for a decision."
+
+    OUTCOME_UNKNOWN SERVICE_UNAVAILABLE "Nobody knows whether the request was carried out"
+        "Send the same request with the same Idempotency-Key: it finds the export, or makes it."
+    OVERLOADED SERVICE_UNAVAILABLE "Too much at once"
+        "Send the same request again after `Retry-After`."
+    REQUEST_TIMEOUT SERVICE_UNAVAILABLE "The request took too long"
+        "Send the same request again, with the same Idempotency-Key if it had one."
+    DATABASE_UNAVAILABLE SERVICE_UNAVAILABLE "The database cannot be reached"
+        "Send the same request again after `Retry-After`."
+    OBJECT_STORE_UNAVAILABLE SERVICE_UNAVAILABLE "The object store cannot be reached"
+        "Send the same request again after `Retry-After`."
+    INTERNAL_ERROR INTERNAL_SERVER_ERROR "An error of ours"
+        "Tell the operator of this deployment, with the answer's `X-Request-Id`."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn every_kind_has_a_title_a_remedy_and_an_error_status() {
+        for kind in Kind::ALL {
+            assert!(kind.status.is_client_error() || kind.status.is_server_error(), "{kind:?}");
+            assert!(!kind.title.is_empty() && kind.next.ends_with('.'), "{kind:?}");
+        }
+    }
+}

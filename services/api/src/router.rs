@@ -1,0 +1,49 @@
+//! Every path of the api, and who answers it.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+
+use crate::app::App;
+use crate::problem::{Kind, Problem};
+use crate::{catalog, exports, observe, ops, timeline};
+
+/// The router of this state.
+pub(crate) fn router(app: App) -> Router {
+    let body_limit = DefaultBodyLimit::max(app.config().api.body_bytes_max);
+    Router::new()
+        .route("/v1/exports", post(exports::create))
+        .route("/v1/exports/{export_id}", get(exports::show))
+        .route("/v1/exports/{export_id}/content", get(exports::content))
+        .route("/v1/exports/{export_id}/timeline", get(timeline::timeline))
+        .route("/v1/datasets", get(catalog::datasets))
+        .merge(operators())
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(body_limit)
+        .layer(from_fn_with_state(app.clone(), observe::observe))
+        .with_state(app)
+}
+
+/// The paths that only an operator's key opens.
+fn operators() -> Router<App> {
+    Router::new()
+        .route("/v1/ops/tenants", post(ops::create_tenant).get(ops::list_tenants))
+        .route("/v1/ops/tenants/{tenant_id}/suspend", post(ops::suspend_tenant))
+        .route("/v1/ops/service-accounts", post(ops::create_service_account))
+        .route("/v1/ops/api-keys", post(ops::create_api_key))
+        .route("/v1/ops/api-keys/{api_key_id}/revoke", post(ops::revoke_api_key))
+        .route("/v1/ops/datasets", post(ops::register_dataset).get(ops::list_datasets))
+        .route("/v1/ops/exports/{export_id}/release", post(ops::release_export))
+        .route("/v1/ops/exports/{export_id}/fail", post(ops::fail_export))
+}
+
+async fn no_route(uri: Uri) -> Problem {
+    Problem::new(&Kind::ROUTE_NOT_FOUND, format!("There is nothing at {}.", uri.path()))
+}
+
+async fn no_method(method: Method, uri: Uri) -> Problem {
+    Problem::new(&Kind::METHOD_NOT_ALLOWED, format!("{} does not know {method}.", uri.path()))
+}
