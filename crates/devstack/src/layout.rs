@@ -79,7 +79,15 @@ impl Layout {
     /// # Errors
     /// When the lock's file cannot be made.
     pub fn lock(&self) -> Result<File, DevstackError> {
-        let path = self.dir.join("lock");
+        self.lock_named("stack")
+    }
+
+    /// As [`Layout::lock`], for something else of this clone.
+    ///
+    /// # Errors
+    /// When the lock's file cannot be made.
+    pub fn lock_named(&self, name: &str) -> Result<File, DevstackError> {
+        let path = self.dir.join(format!("{name}.lock"));
         let file = File::options().create(true).append(true).open(&path).on("open", &path)?;
         file.lock().on("lock", &path)?;
         Ok(file)

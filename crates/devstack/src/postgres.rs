@@ -88,6 +88,9 @@ impl Postgres {
             self.remove_leftover()?;
         }
         self.home.make()?;
+        if self.durability == Durability::Volatile {
+            undertaking.remove_when_interrupted(&self.home.dir);
+        }
         let data = self.data();
         let bin = if data.exists() { find_postgres(self.major()?)? } else { self.initialise(undertaking)? };
         let mut command = self.home.command(&bin.join("postgres"));

@@ -4,7 +4,7 @@ use tokio_postgres::{Client, NoTls};
 use url::Url;
 use uuid::Uuid;
 
-use crate::environment::postgres_url;
+use crate::environment::{postgres_url, scope};
 use crate::template;
 
 /// The roles that log in; the database user of each is `waybill_<role>`.
@@ -28,7 +28,7 @@ impl TestDatabase {
     /// When the test server is not announced or refuses.
     pub async fn fresh() -> Self {
         let server = parse(&postgres_url());
-        let name = format!("waybill_test_{}", Uuid::new_v4().simple());
+        let name = format!("waybill_test_{}_{}", scope(), Uuid::new_v4().simple());
         template::clone_into(&server, &name).await;
         Self { name, server }
     }

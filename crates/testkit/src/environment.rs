@@ -36,6 +36,11 @@ pub fn waybill_binary() -> PathBuf {
     path
 }
 
+/// What the databases of this run carry in their names, so that whoever started it can find what it left.
+pub(crate) fn scope() -> String {
+    env::var("WAYBILL_TEST_SCOPE").unwrap_or_else(|_| "local".to_owned())
+}
+
 /// A test's own binary lies in `<target>/debug/deps`, the product's in `<target>/debug`.
 fn built_beside_the_test() -> PathBuf {
     let test = env::current_exe().unwrap_or_default();

@@ -83,6 +83,12 @@ impl Launch {
         fs::write(&config, self.settings.to_toml())
             .unwrap_or_else(|error| panic!("{}: {error}", config.display()));
         let mut command = Command::new(waybill_binary());
+        // A variable of the shell that runs the tests would win over the configuration.
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WAYBILL_"))
+        {
+            command.env_remove(name);
+        }
         command.args(&self.arguments).env("WAYBILL_CONFIG", &config).envs(self.environment);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[expect(
@@ -138,7 +144,7 @@ impl Process {
     /// When it has not said so in time, or ended.
     pub async fn listening(&self, listener: &str) -> SocketAddr {
         let wanted = |event: &Event<'_>| {
-            let this = event.message() == "listening" && event.field("listener") == Some(listener);
+            let this = event.message() == "listening" && event.field("role") == Some(listener);
             this.then(|| event.field("address")?.parse().ok()).flatten()
         };
         self.while_running(&format!("its listener {listener}"), self.log.event(wanted)).await

@@ -8,6 +8,7 @@ use tokio_postgres::Client;
 use url::Url;
 
 use crate::database::{ROLE_PASSWORD, ROLES, connect, on_database};
+use crate::environment::scope;
 
 /// Only one test at a time looks for the template, makes it or copies it, over all test processes.
 const TEMPLATE_LOCK: i64 = 0x7761_7962_696c_6c01;
@@ -20,7 +21,7 @@ const SCHEMAS: [&str; 5] = ["export", "outbox", "search", "stats", "notify"];
 pub(crate) async fn clone_into(server: &Url, name: &str) {
     let admin = connect(server.as_str()).await;
     run(&admin, &format!("SELECT pg_advisory_lock({TEMPLATE_LOCK})")).await;
-    let template = format!("waybill_template_{}", fingerprint());
+    let template = format!("waybill_template_{}_{}", scope(), fingerprint());
     if !exists(&admin, &template).await {
         make(&admin, server, &template).await;
     }

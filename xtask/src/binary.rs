@@ -1,0 +1,66 @@
+//! Builds `waybill`, and keeps a copy for the clone.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use waybill_devstack::Undertaking;
+
+use crate::console::Console;
+
+/// `cargo`, the one that built this.
+pub(crate) fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Builds the binary and copies it to `to`. Gives whether the copy is another one than before.
+pub(crate) fn build(
+    undertaking: &Undertaking,
+    console: &Console,
+    arguments: &[&str],
+    to: &Path,
+) -> Result<bool> {
+    let built = console.noisy_step("Build waybill", || {
+        let mut command = cargo();
+        command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
+        let mut executable = None;
+        let status = undertaking.run_by_line(command, "cargo", |line| {
+            executable = executable_of(line).or(executable.take());
+        })?;
+        if !status.success() {
+            bail!("cargo build failed ({status})");
+        }
+        executable.context("cargo named no executable")
+    })?;
+    copy_if_changed(&built, to)
+}
+
+/// The path in cargo's message that `waybill` is built, or is still fresh.
+fn executable_of(line: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let is_it = message["reason"] == "compiler-artifact" && message["target"]["name"] == "waybill";
+    is_it.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
+}
+
+/// A copy has the time and the length of what it was copied from.
+fn copy_if_changed(from: &Path, to: &Path) -> Result<bool> {
+    let source = fs::metadata(from).with_context(|| format!("no {}", from.display()))?;
+    let modified = source.modified()?;
+    let is_same = fs::metadata(to)
+        .is_ok_and(|copy| copy.len() == source.len() && copy.modified().ok() == Some(modified));
+    if is_same {
+        return Ok(false);
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Beside it first: a running process keeps the file that it was started from.
+    let partial = to.with_extension("partial");
+    fs::copy(from, &partial).with_context(|| format!("cannot copy {}", from.display()))?;
+    File::options().write(true).open(&partial)?.set_modified(modified)?;
+    fs::rename(&partial, to)?;
+    Ok(true)
+}
