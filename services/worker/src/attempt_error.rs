@@ -4,8 +4,8 @@ use deadpool_postgres::PoolError;
 use tokio_postgres::error::SqlState;
 
 use crate::codes;
-use crate::dataset::READ_STALL_MAX_SECONDS;
 use crate::database::DatabaseError;
+use crate::dataset::READ_STALL_MAX_SECONDS;
 
 /// What ended an attempt.
 #[derive(Debug, thiserror::Error)]
@@ -85,9 +85,11 @@ impl ErrorKind {
     pub(crate) fn treatment(self) -> Treatment {
         use Verdict::{Fenced, Permanent, Transient};
         let (verdict, code, hint) = match self {
-            Self::DatasetUnregistered => {
-                (Permanent, codes::DATASET_UNREGISTERED, "register the data set again and ask for a new export")
-            }
+            Self::DatasetUnregistered => (
+                Permanent,
+                codes::DATASET_UNREGISTERED,
+                "register the data set again and ask for a new export",
+            ),
             Self::DatasetRelationMissing => (
                 Permanent,
                 codes::DATASET_RELATION_MISSING,
@@ -123,12 +125,16 @@ impl ErrorKind {
                 codes::OBJECT_STORE_UNAVAILABLE,
                 "check the store of [object_store]: reachable, writable, not full",
             ),
-            Self::ObjectDiffers => {
-                (Transient, codes::OBJECT_DIFFERS, "the store gave back other bytes than it took: check its disk")
-            }
-            Self::RowsDiffer => {
-                (Transient, codes::ROWS_DIFFER, "a volatile view, or a key that repeats rows, cannot be exported")
-            }
+            Self::ObjectDiffers => (
+                Transient,
+                codes::OBJECT_DIFFERS,
+                "the store gave back other bytes than it took: check its disk",
+            ),
+            Self::RowsDiffer => (
+                Transient,
+                codes::ROWS_DIFFER,
+                "a volatile view, or a key that repeats rows, cannot be exported",
+            ),
             Self::ExportDatabaseUnavailable => {
                 (Transient, codes::EXPORT_DATABASE_UNAVAILABLE, "check the server of [database.export]")
             }
@@ -136,7 +142,9 @@ impl ErrorKind {
                 (Transient, codes::ATTEMPT_DEADLINE_EXCEEDED, "export less at once, or from a faster source")
             }
             Self::Stopped => (Transient, codes::WORKER_STOPPED, "none is needed: another worker takes it"),
-            Self::Fenced => (Fenced, codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts"),
+            Self::Fenced => {
+                (Fenced, codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts")
+            }
             Self::LeaseLost => {
                 (Transient, codes::LEASE_LOST, "[worker] lease_ms must be longer than the database's outages")
             }

@@ -62,12 +62,13 @@ pub(crate) async fn make(worker: &Worker, job: &Job, meter: &Meter) -> Result<Ca
         dataset.ok_or_else(|| AttemptError::DatasetUnregistered { dataset: job.dataset.clone() })?;
     let snapshot = Snapshot::open(&worker.dataset, &dataset, &job.columns, &job.tenant_id).await?;
     meter.rows_total.store(snapshot.rows(), Ordering::Relaxed);
+    let rows = snapshot.copy().await?;
 
     let candidate_id = CandidateId::from_uuid(Uuid::now_v7());
     let object_key = objects::new_key(&job.tenant_id, &job.export_id, job.lifecycle.fence);
     announce(worker, job, &candidate_id, &object_key).await?;
     let path = Path::from(object_key.as_str());
-    let written = upload(worker.objects.as_ref(), &path, snapshot.copy().await?, meter).await?;
+    let written = upload(worker.objects.as_ref(), &path, rows, meter).await?;
     if written.rows != snapshot.rows() {
         return Err(AttemptError::RowsDiffer { counted: snapshot.rows(), written: written.rows });
     }

@@ -134,7 +134,6 @@ async fn is_ours(worker: &Worker, claimed: &Claimed) -> Result<bool, DatabaseErr
     let tx = client.transaction().await?;
     job::lock(&*tx, &claimed.job.export_id).await?;
     let standing = attempt::standing(&*tx, &claimed.job.export_id, claimed.fence()).await?;
-    Ok(standing.is_some_and(|standing| {
-        standing.state == AttemptState::Running && standing.worker == worker.name
-    }))
+    Ok(standing
+        .is_some_and(|standing| standing.state == AttemptState::Running && standing.worker == worker.name))
 }

@@ -62,7 +62,10 @@ impl Effect for CommandWakeUps {
             );
         }
         let (looked, answer) = oneshot::channel();
-        self.wake_ups.send(WakeUp { looked }).await.map_err(|_closed| EffectError::failed(DispatcherEnded))?;
+        self.wake_ups
+            .send(WakeUp { looked })
+            .await
+            .map_err(|_closed| EffectError::failed(DispatcherEnded))?;
         answer.await.map_err(|_closed| EffectError::failed(DispatcherEnded))?.map_err(EffectError::failed)
     }
 }

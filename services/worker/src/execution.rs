@@ -19,9 +19,9 @@ use crate::{Worker, codes, heartbeat};
 /// The longest that one attempt may take; a heartbeat alone must not hold a job for ever.
 const ATTEMPT_MAX: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Makes the file under a heartbeat, then completes or fails the job. Never an error: what could not be recorded is
-/// found by the lease.
-pub(crate) async fn execute(worker: &Worker, claimed: &Claimed, abandon: &CancellationToken) -> Outcome {
+/// Makes the file under a heartbeat, then completes or fails the job; `abandon` ends it early, for another worker to
+/// take. Never an error: what could not be recorded is found by the lease.
+pub async fn execute(worker: &Worker, claimed: &Claimed, abandon: &CancellationToken) -> Outcome {
     let meter = Meter::new();
     let made = tokio::select! {
         made = candidate_file::make(worker, &claimed.job, &meter) => made,
@@ -117,7 +117,11 @@ async fn give_up(
                 hint = treatment.hint,
                 "the attempt failed"
             );
-            Ok(if treatment.verdict == Verdict::Permanent { Outcome::Failed } else { Outcome::FailedTransiently })
+            Ok(if treatment.verdict == Verdict::Permanent {
+                Outcome::Failed
+            } else {
+                Outcome::FailedTransiently
+            })
         }
         Settled::Fenced(rejection) => {
             tracing::warn!(

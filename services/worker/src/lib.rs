@@ -36,6 +36,8 @@ use waybill_runtime::{Context, Health, PoolError, Schema};
 
 pub use claiming::{Claimed, claim_next};
 pub use database::DatabaseError;
+pub use execution::execute;
+pub use metrics::Outcome;
 pub use objects::{ObjectsError, open as open_objects};
 pub use settling::{Settled, complete};
 
@@ -164,8 +166,7 @@ pub async fn run(context: Context) -> Result<(), Error> {
     // When one of the two ends for whatever reason, the other is asked to end too.
     let shutdown = context.shutdown.child_token();
     let status = Arc::new(ConsumerStatus(context.health.clone()));
-    let consumer =
-        waybill_consumer::run(options, worker.export.clone(), effect, status, shutdown.clone());
+    let consumer = waybill_consumer::run(options, worker.export.clone(), effect, status, shutdown.clone());
     let consumer = async {
         let ended = consumer.await;
         shutdown.cancel();

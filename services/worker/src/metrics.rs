@@ -35,7 +35,7 @@ pub const METRICS: &[Metric] = &[
 
 /// How an attempt ended, as far as this worker knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// Its candidate is the result.
     Succeeded,
     /// It failed and another try cannot help.

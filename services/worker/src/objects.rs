@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn two_keys_of_one_attempt_differ_and_are_paths_as_they_stand() {
-        let (tenant, export) = (TenantId::from_uuid(uuid::Uuid::nil()), ExportId::from_uuid(uuid::Uuid::nil()));
+        let (tenant, export) =
+            (TenantId::from_uuid(uuid::Uuid::nil()), ExportId::from_uuid(uuid::Uuid::nil()));
         let (first, second) = (new_key(&tenant, &export, 3), new_key(&tenant, &export, 3));
         assert_ne!(first, second);
         assert_eq!(object_store::path::Path::from(first.as_str()).as_ref(), first);

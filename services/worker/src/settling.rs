@@ -81,7 +81,11 @@ async fn settle(
         tried += 1;
         match answer {
             Err(error) if tried < TRIES_MAX => {
-                tracing::debug!(error = &error as &(dyn std::error::Error + 'static), tried, "settling again");
+                tracing::debug!(
+                    error = &error as &(dyn std::error::Error + 'static),
+                    tried,
+                    "settling again"
+                );
                 tokio::time::sleep(Duration::from_millis(BACKOFF_FIRST_MS << (tried - 1))).await;
             }
             answer => return answer,
@@ -109,8 +113,7 @@ async fn complete_once(
     let Some(job) = claim::complete(&*tx, &job, &decision, &candidate.candidate_id).await? else {
         return Ok(Settled::Fenced(stale));
     };
-    let selected =
-        candidate::select(&*tx, &candidate.candidate_id, &job.export_id, claimed.fence()).await?;
+    let selected = candidate::select(&*tx, &candidate.candidate_id, &job.export_id, claimed.fence()).await?;
     let Some(selected) = selected else { return Ok(Settled::Fenced(stale)) };
     end_attempt(&tx, claimed, &decision, progress, None).await?;
     publish(worker, &tx, &job, Some(&selected), &decision).await?;
@@ -140,8 +143,7 @@ async fn fail_once(
     let told = error.to_string();
     let failure =
         (decision.next.state == JobState::Failed).then_some(Failure { code: treatment.code, detail: &told });
-    let stored =
-        job::store_decision(&*tx, &before.export_id, &before.lifecycle, &decision, failure).await?;
+    let stored = job::store_decision(&*tx, &before.export_id, &before.lifecycle, &decision, failure).await?;
     let Some(job) = stored else {
         let lifecycle = before.lifecycle;
         return Ok(Settled::Fenced(Rejection::Fenced {

@@ -1,0 +1,6 @@
+//! The codes that an operator can see from the reconciler. Each has a page in `docs/errors`.
+
+/// The outbox has partitions for fewer days ahead than it should.
+pub const OUTBOX_PARTITIONS_LOW: &str = "outbox-partitions-low";
+/// The database of exports could not be reached, or broke off.
+pub const EXPORT_DATABASE_UNAVAILABLE: &str = "export-database-unavailable";

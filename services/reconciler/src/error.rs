@@ -1,0 +1,33 @@
+//! What can go wrong here.
+
+use waybill_publication::PublicationError;
+use waybill_store::StoreError;
+
+/// Why the reconciler ended though nobody asked it to. A lost connection is none of these.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database's settings cannot be used.
+    #[error(transparent)]
+    Pool(#[from] waybill_runtime::PoolError),
+    /// No command could be published with these settings.
+    #[error(transparent)]
+    Publication(#[from] PublicationError),
+}
+
+/// Why one round did not commit. The next one looks at the world again.
+#[derive(Debug, thiserror::Error)]
+pub enum RoundError {
+    /// There was no connection to be had in time.
+    #[error("no connection to the database of exports")]
+    Pool(#[from] deadpool_postgres::PoolError),
+    /// Postgres refused a statement, or the connection broke off.
+    #[error("postgres")]
+    Postgres(#[from] tokio_postgres::Error),
+    /// A statement of the store failed.
+    #[error("a stored row")]
+    Store(#[from] StoreError),
+    /// A command could not be written to the outbox.
+    #[error("the outbox")]
+    Publication(#[from] PublicationError),
+}

@@ -1,0 +1,174 @@
+//! Each write of a claimant: once, twice in a row, and from a zombie.
+
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use waybill_domain::attempt::AttemptState;
+use waybill_domain::ids::{CandidateId, ExportId};
+use waybill_store::attempt::{self, Progress};
+use waybill_store::candidate::{self, Candidate, CandidateState, Verified};
+use waybill_worker::{Claimed, Outcome, Settled, Worker, claim_next, complete, execute};
+
+use crate::house::House;
+
+const PROGRESS: Progress = Progress { rows_done: 3, rows_total: Some(3) };
+
+async fn claimed(worker: &Worker) -> Claimed {
+    claim_next(worker).await.expect("the database answers").expect("a job is due")
+}
+
+/// A verified candidate of this claim, as if its file had been made.
+async fn verified(house: &House, claimed: &Claimed) -> Candidate {
+    let id = CandidateId::from_uuid(Uuid::now_v7());
+    let (export, fence) = (&claimed.job.export_id, claimed.fence());
+    assert!(candidate::announce(&house.admin, &id, export, fence, id.as_str()).await.expect("announced"));
+    let file = Verified { rows: 3, bytes: 30, sha256: [7; 32] };
+    candidate::verify(&house.admin, &id, fence, &file).await.expect("an answer").expect("it is writing")
+}
+
+/// A job that the first worker claimed and the second took over.
+async fn taken_over(house: &House) -> (ExportId, Claimed, Candidate, Claimed) {
+    let tenant = house.tenant(1).await;
+    let export = house.job(&tenant, 1).await;
+    let zombie = claimed(&house.worker("zombie")).await;
+    let candidate = verified(house, &zombie).await;
+    house.lapse(&export).await;
+    let heir = claimed(&house.worker("heir")).await;
+    (export, zombie, candidate, heir)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zombies_completion_changes_nothing_and_publishes_nothing() {
+    let house = House::new().await;
+    let (export, zombie, candidate, _heir) = taken_over(&house).await;
+    let before = house.outbox_rows().await;
+    let settled = complete(&house.worker("zombie"), &zombie, &candidate, PROGRESS).await.expect("an answer");
+    assert!(matches!(settled, Settled::Fenced(_)), "{settled:?}");
+    assert_eq!(house.outbox_rows().await, before);
+    assert_eq!(
+        house.story(&export).await,
+        "running v1 f2 lost 1 failed 0 result false code - | 1:fenced:lease-lost 2:running:- | 1:verified | "
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zombie_that_comes_after_the_heirs_result_leaves_it_alone() {
+    let house = House::new().await;
+    let (export, zombie, candidate, heir) = taken_over(&house).await;
+    assert_eq!(
+        Box::pin(execute(&house.worker("heir"), &heir, &CancellationToken::new())).await,
+        Outcome::Succeeded
+    );
+    let (before, rows) = (house.story(&export).await, house.outbox_rows().await);
+    let settled = complete(&house.worker("zombie"), &zombie, &candidate, PROGRESS).await.expect("an answer");
+    assert!(matches!(settled, Settled::Fenced(_)), "{settled:?}");
+    assert_eq!(house.outbox_rows().await, rows);
+    assert_eq!(house.story(&export).await, before.replace("1:lost", "1:fenced"), "only it knows more now");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_completion_whose_answer_was_lost_is_recognised_and_published_once() {
+    let house = House::new().await;
+    let worker = house.worker("one");
+    let export = house.job(&house.tenant(1).await, 1).await;
+    let held = claimed(&worker).await;
+    let candidate = verified(&house, &held).await;
+    for _ in 0..2 {
+        let settled = complete(&worker, &held, &candidate, PROGRESS).await.expect("an answer");
+        assert!(matches!(settled, Settled::Recorded(_)), "{settled:?}");
+    }
+    assert_eq!(house.outbox_rows().await, 1);
+    assert_eq!(
+        house.story(&export).await,
+        "succeeded v2 f1 lost 0 failed 0 result true code - | 1:succeeded:- | 1:selected | 2:succeeded"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_completion_after_a_cancel_loses() {
+    let house = House::new().await;
+    let worker = house.worker("one");
+    let export = house.job(&house.tenant(1).await, 1).await;
+    let held = claimed(&worker).await;
+    let candidate = verified(&house, &held).await;
+    house
+        .admin
+        .execute(
+            "UPDATE export.jobs SET state = 'cancelled', fence = fence + 1, version = 2, lease_until = NULL,
+                 remind_at = NULL, finished_at = now() WHERE export_id = $1",
+            &[&export.as_str()],
+        )
+        .await
+        .expect("cancelled");
+    let settled = complete(&worker, &held, &candidate, PROGRESS).await.expect("an answer");
+    assert!(matches!(settled, Settled::Fenced(_)), "{settled:?}");
+    assert_eq!(house.outbox_rows().await, 0);
+    let story = house.story(&export).await;
+    assert!(story.starts_with("cancelled v2 f2") && story.contains("| 1:verified |"), "{story}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zombies_heartbeat_renews_nothing() {
+    let house = House::new().await;
+    let (export, zombie, _candidate, heir) = taken_over(&house).await;
+    let lease = async || {
+        let row = house.admin.query_one("SELECT lease_until FROM export.jobs", &[]).await.expect("the job");
+        row.get::<_, jiff::Timestamp>(0)
+    };
+    let before = lease().await;
+    let beat = attempt::heartbeat(&house.admin, &export, zombie.fence(), 3_600_000, PROGRESS).await;
+    assert!(!beat.expect("an answer"));
+    assert_eq!(lease().await, before);
+    for _ in 0..2 {
+        let beat = attempt::heartbeat(&house.admin, &export, heir.fence(), 3_600_000, PROGRESS).await;
+        assert!(beat.expect("an answer"));
+    }
+    assert!(lease().await > before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zombie_can_neither_announce_nor_verify_nor_select_a_candidate() {
+    let house = House::new().await;
+    let (export, zombie, verified, _heir) = taken_over(&house).await;
+    let (db, fence) = (&house.admin, zombie.fence());
+    let fresh = CandidateId::from_uuid(Uuid::now_v7());
+    assert!(!candidate::announce(db, &fresh, &export, fence, "late").await.expect("an answer"));
+    let file = Verified { rows: 9, bytes: 90, sha256: [9; 32] };
+    assert_eq!(candidate::verify(db, &verified.candidate_id, fence, &file).await.expect("an answer"), None);
+    assert_eq!(candidate::find(db, &verified.candidate_id).await.expect("an answer"), Some(verified));
+    assert_eq!(candidate::find(db, &fresh).await.expect("an answer"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_write_of_a_candidate_happens_once() {
+    let house = House::new().await;
+    house.job(&house.tenant(1).await, 1).await;
+    let held = claimed(&house.worker("one")).await;
+    let (export, fence) = (&held.job.export_id, held.fence());
+    let candidate = verified(&house, &held).await;
+    let file = Verified { rows: 9, bytes: 90, sha256: [9; 32] };
+    let again = candidate::verify(&house.admin, &candidate.candidate_id, fence, &file).await;
+    assert_eq!(again.expect("an answer"), None, "what was verified stays as it was");
+    let selected = candidate::select(&house.admin, &candidate.candidate_id, export, fence).await;
+    assert_eq!(selected.expect("an answer").map(|candidate| candidate.state), Some(CandidateState::Selected));
+    let again = candidate::select(&house.admin, &candidate.candidate_id, export, fence).await;
+    assert_eq!(again.expect("an answer"), None);
+    let second = verified(&house, &held).await;
+    let two = candidate::select(&house.admin, &second.candidate_id, export, fence).await;
+    assert!(two.is_err(), "the index lets no export have two results");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_ends_once_and_only_a_lost_one_may_still_learn_that_it_was_fenced() {
+    let house = House::new().await;
+    let (export, zombie, _candidate, heir) = taken_over(&house).await;
+    let end = async |fence, state| {
+        attempt::end(&house.admin, &export, fence, state, None).await.expect("an answer")
+    };
+    assert!(!end(zombie.fence(), AttemptState::Succeeded).await);
+    assert!(!end(zombie.fence(), AttemptState::Failed).await);
+    assert!(end(zombie.fence(), AttemptState::Fenced).await);
+    assert!(!end(zombie.fence(), AttemptState::Fenced).await);
+    assert!(end(heir.fence(), AttemptState::Failed).await);
+    assert!(!end(heir.fence(), AttemptState::Failed).await);
+    assert!(!end(heir.fence(), AttemptState::Fenced).await);
+}
