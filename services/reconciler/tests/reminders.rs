@@ -1,0 +1,209 @@
+//! Reminders and partitions on a real Postgres.
+
+use std::sync::Arc;
+
+use deadpool_postgres::{Manager, Pool};
+use tokio::sync::Barrier;
+use tokio_postgres::{Client, NoTls};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
+use waybill_publication::Publisher;
+use waybill_reconciler::{keep_ahead, remind};
+use waybill_store::overdue::Reminders;
+use waybill_testkit::TestDatabase;
+
+const REMINDERS: Reminders = Reminders { jobs_max: 3, remind_after_ms: 15_000, remind_after_max_ms: 300_000 };
+
+struct House {
+    database: TestDatabase,
+    admin: Client,
+    publisher: Publisher,
+    tenant: TenantId,
+}
+
+impl House {
+    async fn new() -> Self {
+        let database = TestDatabase::fresh().await;
+        let admin = database.admin().await;
+        let tenant = TenantId::from_uuid(Uuid::now_v7());
+        let account = ServiceAccountId::from_uuid(Uuid::now_v7());
+        let made = format!(
+            "INSERT INTO export.tenants (tenant_id, name) VALUES ('{tenant}', 'a');
+             INSERT INTO export.service_accounts (service_account_id, tenant_id, name) VALUES ('{account}', '{tenant}', 'b');
+             INSERT INTO export.datasets (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
+             VALUES ('orders', 'shop', 'orders', 'tenant_id', '{{id}}', '{{id}}')"
+        );
+        admin.batch_execute(&made).await.expect("a tenant");
+        let publisher = Publisher::new("urn:waybill:test", "test.").expect("source and prefix are fine");
+        Self { database, admin, publisher, tenant }
+    }
+
+    fn pool(&self) -> Pool {
+        let config = self.database.role_url("reconciler").parse().expect("the testkit's address is one");
+        Pool::builder(Manager::new(config, NoTls)).max_size(4).build().expect("no timeouts are set")
+    }
+
+    /// A job whose due time (or lease, when running) and reminder are so many seconds past.
+    async fn job(&self, state: &str, since_seconds: i32, remind_since_seconds: i32) -> ExportId {
+        let export = ExportId::from_uuid(Uuid::now_v7());
+        self.admin
+            .execute(
+                "INSERT INTO export.jobs (
+                     export_id, tenant_id, service_account_id, dataset, format, columns, state, version, fence,
+                     due_at, lease_until, remind_at
+                 )
+                 SELECT $1, tenant_id, service_account_id, 'orders', 'csv', '{id}', $2, 1, 1,
+                     CASE $2 WHEN 'pending' THEN now() - make_interval(secs => $3::integer) END,
+                     CASE $2 WHEN 'running' THEN now() - make_interval(secs => $3::integer) END,
+                     now() - make_interval(secs => $4::integer)
+                 FROM export.service_accounts",
+                &[&export.as_str(), &state, &since_seconds, &remind_since_seconds],
+            )
+            .await
+            .expect("a job");
+        export
+    }
+
+    async fn remind(&self) -> usize {
+        remind(&self.pool(), &self.publisher, &REMINDERS, &CancellationToken::new()).await.expect("a round")
+    }
+
+    /// Whose commands were written again, and how many rows the outbox has for them.
+    async fn commanded(&self) -> (Vec<String>, i64) {
+        let rows = self
+            .admin
+            .query("SELECT export_id FROM export.commands WHERE reason = 'overdue' ORDER BY export_id", &[])
+            .await
+            .expect("commands");
+        let outbox = self.admin.query_one(
+            "SELECT count(*) FROM outbox.events WHERE topic = 'test.waybill.export.commands'",
+            &[],
+        );
+        (rows.iter().map(|row| row.get(0)).collect(), outbox.await.expect("a count").get(0))
+    }
+
+    async fn next_reminder_seconds(&self, export: &ExportId) -> i32 {
+        let row = self
+            .admin
+            .query_one(
+                "SELECT round(extract(epoch FROM remind_at - now()))::integer FROM export.jobs WHERE export_id = $1",
+                &[&export.as_str()],
+            )
+            .await;
+        row.expect("the job").get(0)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_nothing_moved_in_time_gets_its_command_again_and_its_due_time_is_left_alone() {
+    let house = House::new().await;
+    let (pending, lapsed) = (house.job("pending", 20, 5).await, house.job("running", 20, 5).await);
+    house.job("running", -20, 5).await;
+    house.job("pending", -20, 5).await;
+    house.job("pending", 20, -5).await;
+    let due = "SELECT string_agg(concat(due_at, lease_until), ' ' ORDER BY export_id) FROM export.jobs";
+    let before: String = house.admin.query_one(due, &[]).await.expect("times").get(0);
+    assert_eq!(house.remind().await, 2);
+    let mut wanted = vec![pending.to_string(), lapsed.to_string()];
+    wanted.sort();
+    assert_eq!(house.commanded().await, (wanted, 2));
+    assert_eq!(house.admin.query_one(due, &[]).await.expect("times").get::<_, String>(0), before);
+    assert_eq!(house.remind().await, 0, "once an interval");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_longer_a_job_waits_the_rarer_its_reminders_are() {
+    let house = House::new().await;
+    for (waited, next) in [(1, 15), (120, 120), (86_400, 300)] {
+        let export = house.job("pending", waited, 1).await;
+        house.remind().await;
+        let seconds = house.next_reminder_seconds(&export).await;
+        assert!((next - 2..=next + 2).contains(&seconds), "after {waited} s the next is in {seconds} s");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_reconcilers_side_by_side_write_each_command_once() {
+    let house = Arc::new(House::new().await);
+    for _ in 0..20 {
+        house.job("pending", 20, 5).await;
+    }
+    let barrier = Arc::new(Barrier::new(2));
+    let rounds = [(); 2].map(|()| {
+        let (house, barrier) = (Arc::clone(&house), Arc::clone(&barrier));
+        tokio::spawn(async move {
+            barrier.wait().await;
+            house.remind().await
+        })
+    });
+    let mut written = 0;
+    for round in rounds {
+        written += round.await.expect("no panic");
+    }
+    // One may have passed over rows that the other held, and held none when it was done: what is left comes next.
+    written += house.remind().await;
+    let (mut exports, outbox) = house.commanded().await;
+    exports.dedup();
+    assert_eq!((written, exports.len(), outbox), (20, 20, 20));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_a_claim_holds_is_passed_over() {
+    let house = House::new().await;
+    let export = house.job("pending", 20, 5).await;
+    let mut claimant = house.database.role("worker").await;
+    let tx = claimant.transaction().await.expect("a transaction");
+    let due = waybill_store::claim::due_job(&tx, &house.tenant).await.expect("an answer").expect("it is due");
+    assert_eq!(due.job.export_id, export);
+    assert_eq!(house.remind().await, 0);
+    tx.rollback().await.expect("rolled back");
+    assert_eq!(house.remind().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_for_overdue_jobs_reads_their_index() {
+    let house = House::new().await;
+    house
+        .admin
+        .batch_execute(
+            "INSERT INTO export.jobs (
+                 export_id, tenant_id, service_account_id, dataset, format, columns, state, version, due_at, remind_at,
+                 failure_code, finished_at
+             )
+             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 'csv', '{id}', kind.state, 2,
+                 CASE kind.state WHEN 'pending' THEN now() END, CASE kind.state WHEN 'pending' THEN now() END,
+                 CASE kind.state WHEN 'failed' THEN 'x' END, CASE kind.state WHEN 'failed' THEN now() END
+             FROM export.service_accounts, generate_series(1, 20000) AS n,
+                 LATERAL (SELECT CASE n % 100 WHEN 1 THEN 'pending' ELSE 'failed' END AS state) AS kind;
+             ANALYZE export.jobs",
+        )
+        .await
+        .expect("seeded");
+    let statement = include_str!("../../../crates/store/src/overdue/take.sql")
+        .replace("$1", "500")
+        .replace("$2", "15000")
+        .replace("$3", "300000");
+    let plan = house.admin.query(&format!("EXPLAIN (COSTS OFF)\n{statement}"), &[]).await.expect("a plan");
+    let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+    let plan = plan.join("\n");
+    assert!(plan.contains("Index Scan using jobs_to_remind"), "{plan}");
+    assert!(!plan.contains("Seq Scan"), "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn partitions_are_made_ahead_and_a_gap_ends_the_count() {
+    let house = House::new().await;
+    assert_eq!(keep_ahead(&house.pool(), 20).await.expect("made"), 20);
+    let tomorrow_after_next =
+        "SELECT 'outbox.events_' || to_char((now() AT TIME ZONE 'UTC')::date + 2, 'YYYYMMDD')";
+    let name: String = house.admin.query_one(tomorrow_after_next, &[]).await.expect("a name").get(0);
+    house.admin.batch_execute(&format!("DROP TABLE {name}")).await.expect("dropped");
+    assert_eq!(waybill_store::partition::days_ahead(&house.admin).await.expect("a count"), 1);
+    assert_eq!(
+        keep_ahead(&house.pool(), 1).await.expect("nothing to make"),
+        1,
+        "which is too few, and is shown"
+    );
+    assert_eq!(keep_ahead(&house.pool(), 20).await.expect("made"), 20);
+}
