@@ -150,8 +150,8 @@ pub async fn insert_all(db: &impl GenericClient, new: &[NewNotification]) -> Res
 /// by the database's clock. Outside a transaction the claim is committed when this returns.
 ///
 /// # Errors
-/// Postgres refused, the connection was lost (the claim may or may not stand: see [`return_unsent`]), or a row could not
-/// be decoded.
+/// Postgres refused, the connection was lost (the claim may or may not stand: see [`return_unsent`]), or a row could
+/// not be decoded.
 pub async fn claim_due(
     db: &impl GenericClient,
     sender: &str,

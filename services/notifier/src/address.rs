@@ -57,10 +57,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     // Only 2000::/3 is given out as global unicast; this leaves out loopback, link-local, ULA and multicast.
     let global_unicast = first & 0xe000 == 0x2000;
     // Protocol assignments with Teredo and ORCHID; documentation, two blocks.
-    let special = match (first, second) {
-        (0x2001, 0x0000..=0x01ff | 0x0db8) | (0x3fff, 0x0000..=0x0fff) => true,
-        _ => false,
-    };
+    let special = matches!((first, second), (0x2001, 0x0000..=0x01ff | 0x0db8) | (0x3fff, 0x0000..=0x0fff));
     global_unicast && !special
 }
 

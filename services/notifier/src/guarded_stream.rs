@@ -89,3 +89,42 @@ impl AsyncWrite for GuardedStream {
         Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn write_by(deadline: Deadline) -> (io::Result<()>, Arc<Gate>, Vec<u8>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut server, _) = listener.accept().await.unwrap();
+        let gate = Arc::new(Gate::default());
+        let mut guarded = GuardedStream::new(client, deadline, Arc::clone(&gate));
+        let written = guarded.write_all(b"EHLO").await;
+        drop(guarded);
+        let mut arrived = Vec::new();
+        server.read_to_end(&mut arrived).await.unwrap();
+        (written, gate, arrived)
+    }
+
+    #[tokio::test]
+    async fn no_byte_passes_after_the_deadline() {
+        let (written, gate, arrived) = write_by(Deadline::after(Duration::ZERO)).await;
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert!(gate.stopped() && !gate.wrote());
+        assert!(arrived.is_empty());
+    }
+
+    #[tokio::test]
+    async fn bytes_pass_before_the_deadline() {
+        let (written, gate, arrived) = write_by(Deadline::after(Duration::from_secs(60))).await;
+        written.unwrap();
+        assert!(gate.wrote() && !gate.stopped());
+        assert_eq!(arrived, b"EHLO");
+    }
+}

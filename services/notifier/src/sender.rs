@@ -1,7 +1,7 @@
 //! Takes due notifications and lets them be sent, a bounded number at once.
 //!
-//! A claim is committed before any of its attempts begins. A hint wakes the sender; its timer is the truth. Deliberately
-//! absent: the fate of attempts that never report back (see [`crate::watch`]).
+//! A claim is committed before any of its attempts begins. A hint wakes the sender; its timer is the truth.
+//! Deliberately absent: the fate of attempts that never report back (see [`crate::watch`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

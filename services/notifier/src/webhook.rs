@@ -1,7 +1,7 @@
 //! One signed HTTP request for one notification (Standard Webhooks 1.0).
 //!
-//! The request's body is a stream whose first poll is the moment just before the first byte leaves: there the deadline
-//! is checked, and from there on an answer that never comes is unknown. Deliberately absent: redirects, proxies from the
+//! The request's body is a stream whose first poll is the moment just before the first byte leaves: there the
+//! deadline is checked, and from there on an answer that never comes is unknown. Deliberately absent: redirects, proxies from the
 //! environment, connections that are kept, and any second try.
 
 use std::sync::Arc;

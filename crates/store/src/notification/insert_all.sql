@@ -5,6 +5,7 @@ INSERT INTO notify.notifications
     (notification_id, source, event_id, channel, target, kind, tenant_id, export_id, subject, body, state, due_at)
 SELECT new.*, 'pending', now()
 FROM unnest(
-    $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[]
+    $1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+    $6::text[], $7::text[], $8::text[], $9::text[], $10::text[]
 ) AS new (notification_id, source, event_id, channel, target, kind, tenant_id, export_id, subject, body)
 ON CONFLICT DO NOTHING

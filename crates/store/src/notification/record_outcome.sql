@@ -1,4 +1,4 @@
--- What became of one attempt. An attempt that is no longer `sending` has been decided by somebody else: nothing changes.
+-- What became of one attempt. An attempt that is no longer `sending` was decided by somebody else: nothing changes.
 -- A notification that goes back to pending gets its next due time; every other outcome settles it.
 -- Lock: the attempt's row, then its notification's. Idempotency key: (notification_id, attempt, 'sending').
 -- Index: attempts_pkey, notifications_pkey.
