@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
 
 /// What a script can tell apart.
@@ -30,6 +31,49 @@ impl Exit {
             Self::Unavailable => 5,
         }
     }
+
+    /// [`Self::Unavailable`] when something underneath `error` says that a dependency cannot be reached, otherwise
+    /// [`Self::Failed`].
+    pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if is_unreachable(error) {
+                return Self::Unavailable;
+            }
+            next = error.source();
+        }
+        Self::Failed
+    }
+}
+
+fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<waybill_runtime::PoolError>() {
+        return error.is_dependency();
+    }
+    if let Some(error) = error.downcast_ref::<tokio_postgres::Error>() {
+        return error.is_closed();
+    }
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        let kinds = [
+            io::ErrorKind::ConnectionRefused,
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+            io::ErrorKind::NotConnected,
+            io::ErrorKind::TimedOut,
+            io::ErrorKind::HostUnreachable,
+            io::ErrorKind::NetworkUnreachable,
+        ];
+        return kinds.contains(&error.kind());
+    }
+    error
+        .downcast_ref::<rdkafka::error::KafkaError>()
+        .and_then(rdkafka::error::KafkaError::rdkafka_error_code)
+        .is_some_and(|code| {
+            use rdkafka::types::RDKafkaErrorCode::{
+                AllBrokersDown, BrokerTransportFailure, OperationTimedOut, Resolve,
+            };
+            [AllBrokersDown, BrokerTransportFailure, OperationTimedOut, Resolve].contains(&code)
+        })
 }
 
 impl From<Exit> for ExitCode {
@@ -103,14 +147,16 @@ mod tests {
 
     #[test]
     fn each_way_to_end_has_the_number_that_the_design_gives_it() {
-        let numbers = [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unavailable].map(Exit::number);
+        let numbers =
+            [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unavailable].map(Exit::number);
         assert_eq!(numbers, [1, 2, 3, 4, 5]);
     }
 
     #[test]
     fn a_cause_that_only_repeats_the_one_before_is_said_once() {
         let inner = CommandError::new(Exit::Failed, "a", "connection refused");
-        let middle = CommandError::new(Exit::Failed, "b", "cannot connect: connection refused").with_source(inner);
+        let middle =
+            CommandError::new(Exit::Failed, "b", "cannot connect: connection refused").with_source(inner);
         let outer = CommandError::new(Exit::Unavailable, "c", "the database is away").with_source(middle);
         assert_eq!(outer.causes(), ["cannot connect: connection refused"]);
     }

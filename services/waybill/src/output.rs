@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
+use crate::codes;
 use crate::exit::{CommandError, Exit};
 
 /// How answers are printed.
@@ -15,14 +16,19 @@ pub(crate) struct Output {
 
 impl Output {
     /// Prints `value` as JSON when that was asked for, or what `text` makes of it.
-    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), CommandError> {
+    pub(crate) fn answer<T: Serialize>(
+        &self,
+        value: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), CommandError> {
         if self.json { self.json(value) } else { self.text(&text(value)) }
     }
 
     /// Prints one JSON document and a line break.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
         let text = serde_json::to_string_pretty(value).map_err(|error| {
-            CommandError::new(Exit::Failed, "output-failed", "the answer has no JSON form").with_source(error)
+            CommandError::new(Exit::Failed, codes::OUTPUT_FAILED, "the answer has no JSON form")
+                .with_source(error)
         })?;
         self.text(&text)
     }
@@ -30,12 +36,14 @@ impl Output {
     /// Prints text, with a line break at its end.
     pub(crate) fn text(&self, text: &str) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(text.trim_end_matches('\n').as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+        let written =
+            stdout.write_all(text.trim_end_matches('\n').as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         match written {
             // `waybill … | head` has read what it wanted.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             result => result.map_err(|error| {
-                CommandError::new(Exit::Failed, "output-failed", "cannot write the answer").with_source(error)
+                CommandError::new(Exit::Failed, codes::OUTPUT_FAILED, "cannot write the answer")
+                    .with_source(error)
             }),
         }
     }
@@ -60,7 +68,8 @@ impl Output {
             eprintln!("{body}");
             return;
         }
-        let (red, bold, plain) = if io::stderr().is_terminal() { ("\x1b[31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
+        let (red, bold, plain) =
+            if io::stderr().is_terminal() { ("\x1b[31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
         eprintln!("{red}{bold}error:{plain} {}", error.message);
         for cause in error.causes() {
             eprintln!("  because {cause}");

@@ -12,4 +12,19 @@ pub(crate) mod tenant;
 pub(crate) mod topic;
 pub(crate) mod up;
 
+use waybill_runtime::PoolError;
+
 pub(crate) use crate::exit::CommandError;
+use crate::exit::Exit;
+
+/// A database that cannot be connected to: away, or never reachable with this configuration.
+pub(crate) fn database_refused(error: PoolError) -> CommandError {
+    let (exit, hint) = match &error {
+        PoolError::NoAdmin => {
+            (Exit::Usage, "set WAYBILL_POSTGRES_URL to the address of the database's owner")
+        }
+        error if error.is_dependency() => (Exit::Unavailable, "waybill doctor"),
+        _ => (Exit::Usage, "waybill config show"),
+    };
+    CommandError::new(exit, error.code(), error.to_string()).with_source(error).with_hint(hint)
+}

@@ -1,0 +1,18 @@
+//! The codes of this binary that an operator can see. Each has a page in `docs/errors/`.
+
+/// A role ended with an error, or without being asked to.
+pub(crate) const ROLE_FAILED: &str = "role-failed";
+/// The process cannot set itself up: log, metrics, signals or threads.
+pub(crate) const PROCESS_SETUP_FAILED: &str = "process-setup-failed";
+/// The answer of a command cannot be written.
+pub(crate) const OUTPUT_FAILED: &str = "output-failed";
+/// Kafka cannot be reached, or refuses what was asked of it.
+pub(crate) const KAFKA_UNREACHABLE: &str = "kafka-unreachable";
+/// Kafka refused to make or change a topic.
+pub(crate) const TOPIC_REFUSED: &str = "topic-refused";
+/// A topic is another one than its declaration says.
+pub(crate) const TOPIC_DRIFTED: &str = "topic-drifted";
+/// A consumer group is bound to another topic id than the topic has.
+pub(crate) const TOPIC_BOUND_ELSEWHERE: &str = "topic-bound-elsewhere";
+/// The doctor found something that keeps Waybill from working.
+pub(crate) const DOCTOR_FOUND_FAILURES: &str = "doctor-found-failures";

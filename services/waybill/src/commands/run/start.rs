@@ -1,0 +1,77 @@
+use std::time::Duration;
+
+use waybill_runtime::{Context, Role, codes as runtime_codes};
+use waybill_store::migrations;
+
+use crate::codes;
+use crate::commands::migrate::{migrated, migration_failed};
+use crate::exit::{CommandError, Exit};
+
+/// The first wait after a database could not be reached, and the longest one.
+const RETRY_FIRST: Duration = Duration::from_millis(250);
+const RETRY_LONGEST: Duration = Duration::from_secs(5);
+
+/// Runs one role once its schemas are those that this version knows.
+pub(super) async fn start(context: Context) -> Result<(), CommandError> {
+    context.health.failed("start", runtime_codes::ROLE_STARTING, "the role has not begun its work");
+    if !wait_for_schemas(&context).await? {
+        return Ok(());
+    }
+    context.health.clear("start");
+    tracing::info!(role = %context.role, "started");
+    let role = context.role;
+    // One arm a service: their errors are types of their own. Boxed, because a role's future is large.
+    match role {
+        Role::Api => Box::pin(waybill_api::run(context)).await.map_err(|error| failed(role, error)),
+        Role::Relay => Box::pin(waybill_relay::run(context)).await.map_err(|error| failed(role, error)),
+        Role::Worker => Box::pin(waybill_worker::run(context)).await.map_err(|error| failed(role, error)),
+        Role::Search => Box::pin(waybill_search::run(context)).await.map_err(|error| failed(role, error)),
+        Role::Stats => Box::pin(waybill_stats::run(context)).await.map_err(|error| failed(role, error)),
+        Role::Notifier => Box::pin(waybill_notifier::run(context)).await.map_err(|error| failed(role, error)),
+        Role::Reconciler => {
+            Box::pin(waybill_reconciler::run(context)).await.map_err(|error| failed(role, error))
+        }
+    }
+}
+
+/// Waits until every schema of the role was looked at; answers false when the process is asked to end first. A database
+/// that is away is waited for; a version that is not known is refused at once.
+async fn wait_for_schemas(context: &Context) -> Result<bool, CommandError> {
+    for &schema in context.role.schemas() {
+        let Some(known) = migrated(schema) else { continue };
+        let mut wait = RETRY_FIRST;
+        loop {
+            let reason = match context.dedicated(schema).await {
+                Ok(connection) => match migrations::check(&connection.client, known).await {
+                    Ok(()) => break,
+                    Err(error) if error.is_dependency() => error.to_string(),
+                    Err(error) => return Err(migration_failed(error)),
+                },
+                Err(error) if error.is_dependency() => causes_of(&error),
+                Err(error) => return Err(super::super::database_refused(error)),
+            };
+            context.health.failed("database", runtime_codes::DATABASE_UNREACHABLE, reason);
+            tokio::select! {
+                () = context.shutdown.cancelled() => return Ok(false),
+                () = tokio::time::sleep(wait) => wait = RETRY_LONGEST.min(wait * 2),
+            }
+        }
+    }
+    context.health.clear("database");
+    Ok(true)
+}
+
+fn causes_of(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+fn failed(role: Role, error: impl std::error::Error + Send + Sync + 'static) -> CommandError {
+    let exit = Exit::of(&error);
+    CommandError::new(exit, codes::ROLE_FAILED, format!("{role} ended: {error}")).with_source(error)
+}
