@@ -49,7 +49,7 @@ impl House {
 
     /// A worker of this house.
     pub(crate) fn worker_with_lease(&self, name: &str, lease: Duration) -> Arc<Worker> {
-        let url = format!("file://{}", self.objects.display());
+        let url = self.objects_url();
         Arc::new(Worker {
             name: name.to_owned(),
             export: self.pool(),
@@ -59,6 +59,11 @@ impl House {
             lease,
             heartbeat: lease / 3,
         })
+    }
+
+    /// Where this house's objects lie, as the configuration wants it.
+    pub(crate) fn objects_url(&self) -> String {
+        format!("file://{}", self.objects.display())
     }
 
     fn pool(&self) -> Pool {

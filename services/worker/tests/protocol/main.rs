@@ -4,3 +4,4 @@ mod attempt;
 mod claim;
 mod fencing;
 mod house;
+mod running;
