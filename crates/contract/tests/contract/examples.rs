@@ -1,6 +1,7 @@
 //! Facts and records for the tests, plain ones and arbitrary ones.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use proptest::collection::{btree_map, vec};
@@ -14,8 +15,9 @@ use waybill_domain::job::{FactKind, JobState};
 
 pub(crate) const EXPORT: &str = "exp_0195f5b0c0de7000a000000000000001";
 
-pub(crate) fn schemas() -> Schemas {
-    Schemas::embedded().unwrap()
+pub(crate) fn schemas() -> &'static Schemas {
+    static EMBEDDED: LazyLock<Schemas> = LazyLock::new(|| Schemas::embedded().unwrap());
+    &EMBEDDED
 }
 
 /// The succeeded export of `docs/contract.md`.

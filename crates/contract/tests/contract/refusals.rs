@@ -15,11 +15,11 @@ const REQUIRED: [&str; 7] =
     ["content-type", "ce_specversion", "ce_type", "ce_source", "ce_id", "ce_time", "ce_subject"];
 
 fn message() -> Message {
-    succeeded().encode(&schemas()).unwrap()
+    succeeded().encode(schemas()).unwrap()
 }
 
 fn refused(message: &Message) -> &'static str {
-    decode_fact(&schemas(), headers(message), Some(&message.payload)).unwrap_err().reason()
+    decode_fact(schemas(), headers(message), Some(&message.payload)).unwrap_err().reason()
 }
 
 /// The reason for a sound message with one header's value changed.
@@ -31,7 +31,7 @@ fn refused_with(header: &str, value: Option<&[u8]>) -> &'static str {
 }
 
 fn refused_payload(payload: Option<&[u8]>) -> ContractError {
-    decode_fact(&schemas(), headers(&message()), payload).unwrap_err()
+    decode_fact(schemas(), headers(&message()), payload).unwrap_err()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_value_that_is_not_in_the_wire_format() {
     assert_eq!(refused_payload(Some(b"\0\0\0\0\x01")).reason(), codes::DATA_TRUNCATED);
     // A text of -1 bytes.
     assert_eq!(refused_payload(Some(b"\0\0\0\0\x01\x01")).reason(), codes::DATA_MALFORMED);
-    let command = command().encode(&schemas()).unwrap();
+    let command = command().encode(schemas()).unwrap();
     assert_eq!(refused_payload(Some(&command.payload)).reason(), codes::SCHEMA_UNEXPECTED);
 }
 
@@ -98,13 +98,13 @@ fn a_record_with_an_unknown_schema_id_waits_and_nothing_else_does() {
 #[test]
 fn a_command_of_another_type_or_about_another_export() {
     let schemas = schemas();
-    let message = command().encode(&schemas).unwrap();
+    let message = command().encode(schemas).unwrap();
     let refused_with = |header: &str, value: &'static [u8]| {
         let replaced = headers(&message).into_iter().map(|(name, old)| {
             let value = if name == header { Some(value) } else { old };
             (name, value)
         });
-        decode_command(&schemas, replaced, Some(&message.payload)).unwrap_err().reason()
+        decode_command(schemas, replaced, Some(&message.payload)).unwrap_err().reason()
     };
     assert_eq!(refused_with("ce_type", b"waybill.export.requested"), codes::EVENT_TYPE_UNKNOWN);
     assert_eq!(refused_with("ce_subject", b"exp_0"), codes::SUBJECT_MISMATCH);
@@ -114,7 +114,7 @@ fn a_command_of_another_type_or_about_another_export() {
 fn unwritable(change: impl FnOnce(&mut Fact)) -> String {
     let mut fact = succeeded();
     change(&mut fact);
-    let error = fact.encode(&schemas()).unwrap_err();
+    let error = fact.encode(schemas()).unwrap_err();
     assert_eq!(error.reason(), codes::EVENT_NOT_ENCODABLE);
     error.to_string()
 }
@@ -171,7 +171,7 @@ fn a_sound_encoding_of_an_unsound_fact_is_parked_under_the_field() {
     assert_eq!(refused(&message), codes::FIELD_INVALID);
     let mut renamed = succeeded();
     renamed.export.export_id = ExportId::parse(&EXPORT.replace("0001", "0009")).unwrap();
-    let other = renamed.encode(&schemas()).unwrap();
+    let other = renamed.encode(schemas()).unwrap();
     let mixed = Message { payload: other.payload, ..message };
     assert_eq!(refused(&mixed), codes::SUBJECT_MISMATCH);
 }

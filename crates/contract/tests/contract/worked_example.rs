@@ -6,7 +6,7 @@ use crate::examples::{schemas, succeeded};
 
 #[test]
 fn the_documented_headers_and_bytes_are_the_written_ones() {
-    let message = succeeded().encode(&schemas()).unwrap();
+    let message = succeeded().encode(schemas()).unwrap();
     let docs = include_str!("../../../../docs/contract.md");
     for (name, value) in &message.headers {
         let line = format!("{name:<15} {}\n", String::from_utf8_lossy(value.as_deref().unwrap()));
