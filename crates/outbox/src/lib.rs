@@ -9,5 +9,6 @@ pub mod codes;
 pub mod window;
 
 pub use append::{
-    AppendError, CHANNEL, EVENT_BYTES_MAX, Event, HEADER_NAME_BYTES_MAX, HEADERS_MAX, append, record_bytes, wake,
+    AppendError, CHANNEL, EVENT_BYTES_MAX, Event, HEADER_NAME_BYTES_MAX, HEADERS_MAX, append, record_bytes,
+    wake,
 };

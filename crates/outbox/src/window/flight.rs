@@ -42,7 +42,10 @@ impl Settled {
 impl Flight {
     /// Notes that a row was handed to the producer. Rows come in ascending `seq`.
     pub fn sent(&mut self, seq: i64, bytes: u64) {
-        debug_assert!(self.rows.back().is_none_or(|last| last.seq < seq), "rows are sent in the order of seq");
+        debug_assert!(
+            self.rows.back().is_none_or(|last| last.seq < seq),
+            "rows are sent in the order of seq"
+        );
         self.rows.push_back(Entry { seq, bytes, acknowledged: false });
         self.unacknowledged += 1;
         self.bytes += bytes;

@@ -31,8 +31,7 @@ pub async fn acquire(
     holder: &str,
     lease: Duration,
 ) -> Result<Option<Cursor>, WindowError> {
-    let taken =
-        db.query_opt(include_str!("sql/acquire.sql"), &[&outbox, &holder, &seconds(lease)]).await?;
+    let taken = db.query_opt(include_str!("sql/acquire.sql"), &[&outbox, &holder, &seconds(lease)]).await?;
     taken
         .map(|row| {
             Ok(Cursor {

@@ -100,7 +100,12 @@ mod tests {
     }
 
     fn page(rows: &[(i64, u64)]) -> Page {
-        Page { rows: rows.iter().map(|(seq, bytes)| Row { seq: *seq, bytes: *bytes, ..Row::default() }).collect() }
+        Page {
+            rows: rows
+                .iter()
+                .map(|(seq, bytes)| Row { seq: *seq, bytes: *bytes, ..Row::default() })
+                .collect(),
+        }
     }
 
     #[test]
@@ -136,7 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_resumed_in_the_middle_is_surveyed_and_a_drained_one_not_read() -> Result<(), ParseSnapshotError> {
+    fn a_window_resumed_in_the_middle_is_surveyed_and_a_drained_one_not_read()
+    -> Result<(), ParseSnapshotError> {
         assert_eq!(Reading::of(&window("1:5:", "9:9:", 4)?).step(), Step::Survey { after_seq: 4 });
         assert_eq!(Reading::of(&window("9:9:", "9:9:", 0)?).step(), Step::End);
         let mut reading = Reading::of(&window("1:5:", "9:9:", 4)?);

@@ -63,7 +63,8 @@ impl FromStr for Snapshot {
         let refused = || ParseSnapshotError { text: text.to_owned() };
         let number = |part: &str| part.parse().map(Xid).ok();
         let mut parts = text.split(':');
-        let (Some(xmin), Some(xmax), Some(list), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+        let (Some(xmin), Some(xmax), Some(list), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
         else {
             return Err(refused());
         };

@@ -4,7 +4,7 @@
 SELECT
     (
         SELECT seq FROM outbox.events
-        WHERE xid >= pg_snapshot_xmax($1)
+        WHERE xid >= pg_snapshot_xmax($1) AND pg_visible_in_snapshot(xid, pg_current_snapshot())
         ORDER BY xid
         LIMIT 1
     ) IS NOT NULL
@@ -14,5 +14,6 @@ SELECT
             SELECT ended FROM unnest($2::xid8[]) AS ended
             WHERE pg_visible_in_snapshot(ended, pg_current_snapshot())
         ))
+        ORDER BY xid
         LIMIT 1
     ) IS NOT NULL

@@ -1,0 +1,51 @@
+//! What can go wrong, apart from what is retried.
+
+use std::error::Error as _;
+
+use deadpool_postgres::PoolError as NoConnection;
+use waybill_outbox::window::WindowError;
+
+use crate::codes;
+
+/// Why the relay ends before it is asked to. A lost connection is not among it: that is retried.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database's address or credentials cannot be used.
+    #[error("the relay cannot make a pool of connections")]
+    Pool(#[from] waybill_runtime::PoolError),
+    /// librdkafka does not take the configured settings.
+    #[error("no producer can be made of the settings under [kafka]")]
+    Producer(#[from] rdkafka::error::KafkaError),
+}
+
+impl Error {
+    /// The code of the page that says what to do.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Pool(error) => error.code(),
+            Self::Producer(_) => codes::RELAY_PRODUCER_SETTINGS,
+        }
+    }
+}
+
+/// The database did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DatabaseError {
+    #[error("no connection")]
+    Pool(#[from] NoConnection),
+    #[error(transparent)]
+    Window(#[from] WindowError),
+}
+
+impl DatabaseError {
+    /// The error with its causes, on one line.
+    pub(crate) fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = self.source();
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        text
+    }
+}

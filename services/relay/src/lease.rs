@@ -1,0 +1,104 @@
+//! Keeps the lease while a relay is active, and stops the relay before the lease can be over.
+
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use waybill_outbox::window::{self, WindowError};
+
+use crate::options::Options;
+
+/// Why a relay is no longer the active one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// Another took over.
+    Fenced,
+    /// The database did not confirm the renewal in time.
+    Late,
+}
+
+/// The lease of an active relay. Dropping it ends the renewals, and does not release the lease.
+pub(crate) struct Lease {
+    lost: watch::Receiver<Option<Lost>>,
+    _renewing: DropGuard,
+}
+
+impl Lease {
+    /// Keeps a lease that was asked for at `asked`.
+    pub(crate) fn keep(pool: Pool, options: &Options, fence: i64, asked: Instant) -> Self {
+        let (sender, lost) = watch::channel(None);
+        let done = CancellationToken::new();
+        let guard = done.clone().drop_guard();
+        let options = options.clone();
+        tokio::spawn(async move {
+            let renewals = renew_until_lost(&pool, &options, fence, asked);
+            if let Some(reason) = done.run_until_cancelled(renewals).await {
+                sender.send_replace(Some(reason));
+            }
+        });
+        Self { lost, _renewing: guard }
+    }
+
+    /// Waits until this relay must not send any more. Cancel safe.
+    pub(crate) async fn lost(&self) -> Lost {
+        let mut lost = self.lost.clone();
+        // The task that renews says why before it ends; should it end otherwise, nothing is renewed any more.
+        lost.wait_for(Option::is_some).await.map_or(Lost::Late, |reason| reason.unwrap_or(Lost::Late))
+    }
+}
+
+/// Renews until that fails for good. A lease is counted from before the request, so that by this clock it is over
+/// before it is over by the database's.
+async fn renew_until_lost(pool: &Pool, options: &Options, fence: i64, asked: Instant) -> Lost {
+    let mut usable_until = asked + options.lease_usable();
+    let mut due = asked + options.renew_after();
+    loop {
+        sleep_until(due.min(usable_until)).await;
+        let asked = Instant::now();
+        if asked >= usable_until {
+            return Lost::Late;
+        }
+        match timeout_at(usable_until, renew(pool, options, fence)).await {
+            Ok(Ok(())) => {
+                usable_until = asked + options.lease_usable();
+                due = asked + options.renew_after();
+            }
+            Ok(Err(Renewal::Fenced)) => return Lost::Fenced,
+            Ok(Err(Renewal::Failed)) => due = Instant::now() + options.renew_again_after(),
+            Err(_elapsed) => return Lost::Late,
+        }
+    }
+}
+
+enum Renewal {
+    Fenced,
+    Failed,
+}
+
+async fn renew(pool: &Pool, options: &Options, fence: i64) -> Result<(), Renewal> {
+    let db = pool.get().await.map_err(|error| {
+        tracing::debug!(error = &error as &dyn std::error::Error, "no connection to renew the lease");
+        Renewal::Failed
+    })?;
+    window::renew(&**db, &options.outbox, fence, options.lease).await.map_err(|error| match error {
+        WindowError::Fenced { .. } => Renewal::Fenced,
+        WindowError::Missing { .. } | WindowError::Database(_) => {
+            tracing::debug!(error = &error as &dyn std::error::Error, "the lease was not renewed");
+            Renewal::Failed
+        }
+    })
+}
+
+/// Gives the lease back and wakes the standbys, within `limit`. Failing is harmless: the lease ends by itself.
+pub(crate) async fn release(pool: &Pool, options: &Options, fence: i64, limit: Duration) {
+    let give_back = async {
+        let db = pool.get().await.ok()?;
+        window::release(&**db, &options.outbox, fence).await.ok()?;
+        window::announce_release(&**db).await.ok()
+    };
+    if !matches!(tokio::time::timeout(limit, give_back).await, Ok(Some(()))) {
+        tracing::debug!(outbox.fence = fence, "the lease was not given back; it ends by itself");
+    }
+}

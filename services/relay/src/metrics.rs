@@ -1,0 +1,51 @@
+//! What the relay measures.
+
+use waybill_runtime::metrics::{Metric, MetricKind};
+
+const fn counter(name: &'static str, help: &'static str) -> Metric {
+    Metric { name, kind: MetricKind::Counter, help, labels: &[] }
+}
+
+const fn gauge(name: &'static str, help: &'static str) -> Metric {
+    Metric { name, kind: MetricKind::Gauge, help, labels: &[] }
+}
+
+/// Rows that the cursor passed.
+pub(crate) const ROWS: Metric =
+    counter("waybill_relay_rows_total", "Outbox rows that Kafka acknowledged and the cursor passed.");
+/// Bytes that were handed to the producer.
+pub(crate) const BYTES: Metric = counter(
+    "waybill_relay_sent_bytes_total",
+    "Keys, headers and payloads handed to the producer, repetitions included, before compression.",
+);
+/// Moves of the cursor.
+pub(crate) const BATCHES: Metric =
+    counter("waybill_relay_batches_total", "Moves of the outbox cursor over acknowledged rows.");
+/// Deliveries that failed.
+pub(crate) const FAILURES: Metric = counter(
+    "waybill_relay_delivery_failures_total",
+    "Times that a producer was discarded because a delivery failed.",
+);
+/// The age of what waits longest.
+pub(crate) const OLDEST_AGE: Metric = gauge(
+    "waybill_relay_oldest_unsent_age_seconds",
+    "Age of the lowest row of the open window that Kafka has not acknowledged, by the database's clock; 0 when none waits.",
+);
+/// Rows on their way.
+pub(crate) const IN_FLIGHT_ROWS: Metric = gauge(
+    "waybill_relay_in_flight_rows",
+    "Rows that were handed to the producer and are not yet behind the cursor.",
+);
+/// Bytes on their way.
+pub(crate) const IN_FLIGHT_BYTES: Metric =
+    gauge("waybill_relay_in_flight_bytes", "Bytes of the rows that are in flight.");
+/// Whether this relay holds the lease.
+pub(crate) const ACTIVE: Metric =
+    gauge("waybill_relay_active", "1 while this relay holds the outbox's lease, 0 while it stands by.");
+/// The fence of the lease.
+pub(crate) const FENCE: Metric =
+    gauge("waybill_relay_fence", "The fence under which this relay was active last.");
+
+/// Everything that the relay measures.
+pub const METRICS: &[Metric] =
+    &[ROWS, BYTES, BATCHES, FAILURES, OLDEST_AGE, IN_FLIGHT_ROWS, IN_FLIGHT_BYTES, ACTIVE, FENCE];

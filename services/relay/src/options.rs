@@ -1,0 +1,103 @@
+//! The bounds of the relay, and the relations between them.
+
+use std::time::Duration;
+
+use waybill_outbox::window::PageLimits;
+use waybill_runtime::config;
+
+/// The outbox that this process relays.
+const OUTBOX: &str = "main";
+
+/// At most so many pages are in flight, so that reading, sending and acknowledging overlap.
+const PAGES_IN_FLIGHT_MAX: usize = 4;
+
+/// A lease is renewed so often in its term.
+const RENEWALS_A_LEASE: u32 = 3;
+
+/// A failed renewal is tried again so often in a lease's term.
+const RETRIES_A_LEASE: u32 = 20;
+
+/// The part of a lease that is not used, against a late timer and a slow answer.
+const LEASE_MARGIN_PART: u32 = 10;
+
+/// How a relay works.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// The outbox's name.
+    pub(crate) outbox: String,
+    /// How long the lease runs.
+    pub(crate) lease: Duration,
+    /// How often to look when nothing wakes.
+    pub(crate) poll_interval: Duration,
+    /// One page.
+    pub(crate) page: PageLimits,
+    /// The producer's linger.
+    pub(crate) linger: Duration,
+    /// The producer's codec.
+    pub(crate) compression: String,
+}
+
+impl Options {
+    /// Takes the section `[relay]`.
+    pub(crate) fn from_config(section: &config::Relay) -> Self {
+        Self {
+            outbox: OUTBOX.to_owned(),
+            lease: section.lease(),
+            poll_interval: section.poll_interval(),
+            page: PageLimits {
+                rows_max: section.page_rows.max(1),
+                bytes_max: i64::try_from(section.page_bytes_max).unwrap_or(i64::MAX).max(1),
+            },
+            linger: Duration::from_millis(section.linger_ms),
+            compression: section.compression.clone(),
+        }
+    }
+
+    /// The rows of one page.
+    pub(crate) fn page_rows(&self) -> usize {
+        usize::try_from(self.page.rows_max).unwrap_or(usize::MAX)
+    }
+
+    /// No page is read while so many rows are in flight.
+    pub(crate) fn flight_rows_max(&self) -> usize {
+        self.page_rows().saturating_mul(PAGES_IN_FLIGHT_MAX - 1)
+    }
+
+    /// No page is read while so many bytes are in flight.
+    pub(crate) fn flight_bytes_max(&self) -> u64 {
+        self.page.bytes_max.unsigned_abs()
+    }
+
+    /// The cursor moves in steps of so many rows while more are in flight.
+    pub(crate) fn step_rows(&self) -> i32 {
+        i32::try_from(self.page.rows_max).unwrap_or(i32::MAX)
+    }
+
+    /// How long after a renewal the next one is due.
+    pub(crate) fn renew_after(&self) -> Duration {
+        self.lease / RENEWALS_A_LEASE
+    }
+
+    /// How long after a failed renewal the next one is due.
+    pub(crate) fn renew_again_after(&self) -> Duration {
+        self.lease / RETRIES_A_LEASE
+    }
+
+    /// How long after the request for a lease its holder may still send.
+    pub(crate) fn lease_usable(&self) -> Duration {
+        self.lease - self.lease / LEASE_MARGIN_PART
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_fit_into_each_other() {
+        let options = Options::from_config(&config::Relay::default());
+        assert!(options.renew_after() * 2 < options.lease_usable(), "a renewal may fail and be tried again");
+        assert!(options.renew_again_after() < options.renew_after());
+        assert!(options.flight_rows_max() >= options.page_rows(), "reading overlaps with sending");
+    }
+}

@@ -1,0 +1,91 @@
+//! Waits for the lease and takes it.
+
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use tokio::time::Instant;
+use waybill_outbox::window::{self, Cursor, WindowError};
+use waybill_runtime::Context;
+
+use crate::backoff::Backoff;
+use crate::codes;
+use crate::error::DatabaseError;
+use crate::listener::Wakes;
+use crate::options::Options;
+
+/// The component of health that the database is.
+pub(crate) const DATABASE: &str = "database";
+
+/// The waits between two tries while the database does not answer.
+pub(crate) const DATABASE_RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
+
+/// A lease that ends so soon is waited for so long.
+const WAIT_MIN: Duration = Duration::from_millis(50);
+
+/// What was taken.
+pub(crate) struct Taken {
+    /// Where to go on.
+    pub(crate) cursor: Cursor,
+    /// When the lease was asked for: it counts from there.
+    pub(crate) asked: Instant,
+}
+
+/// Waits until the lease is ours. `None` at shutdown.
+pub(crate) async fn acquire(
+    context: &Context,
+    pool: &Pool,
+    options: &Options,
+    holder: &str,
+    wakes: &Wakes,
+) -> Option<Taken> {
+    let waiting = async {
+        let mut retry = DATABASE_RETRY;
+        loop {
+            let wait = match attempt(pool, options, holder).await {
+                Ok(Attempt::Taken(taken)) => {
+                    context.health.clear(DATABASE);
+                    return taken;
+                }
+                Ok(Attempt::HeldFor(remaining)) => {
+                    context.health.clear(DATABASE);
+                    retry.reset();
+                    remaining.clamp(WAIT_MIN, options.lease)
+                }
+                Err(error) => {
+                    report(context, &error);
+                    retry.next()
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = wakes.lease.notified() => {}
+            }
+        }
+    };
+    // A request that is cut off here may have taken the lease: it ends by itself, and nobody waits for this process.
+    context.shutdown.run_until_cancelled(waiting).await
+}
+
+/// Says that the database does not answer, or has no such outbox.
+pub(crate) fn report(context: &Context, error: &DatabaseError) {
+    let code = match error {
+        DatabaseError::Window(WindowError::Missing { .. }) => codes::RELAY_OUTBOX_MISSING,
+        DatabaseError::Window(WindowError::Fenced { .. } | WindowError::Database(_))
+        | DatabaseError::Pool(_) => codes::RELAY_DATABASE_FAILING,
+    };
+    context.health.degraded(DATABASE, code, error.chain());
+}
+
+enum Attempt {
+    Taken(Taken),
+    HeldFor(Duration),
+}
+
+async fn attempt(pool: &Pool, options: &Options, holder: &str) -> Result<Attempt, DatabaseError> {
+    let db = pool.get().await?;
+    let asked = Instant::now();
+    if let Some(cursor) = window::acquire(&**db, &options.outbox, holder, options.lease).await? {
+        return Ok(Attempt::Taken(Taken { cursor, asked }));
+    }
+    Ok(Attempt::HeldFor(window::standing(&**db, &options.outbox).await?.remaining))
+}
