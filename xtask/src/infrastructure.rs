@@ -15,7 +15,6 @@ pub(crate) const SERVICES: [&str; 4] = ["waybill", "mail", "kafka", "postgres"];
 /// What is up, or is on its way up.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
-    postgres: Option<Postgres>,
     kafka: Option<Kafka>,
     pub(crate) mail: Mail,
     /// The administrator's URL of the server's own database.
@@ -70,7 +69,7 @@ impl Infrastructure {
             (None, None) => String::new(),
         };
         let admin_url = on_database(&server_url, &place.database())?;
-        Ok(Self { postgres, kafka, mail, server_url, admin_url, bootstrap })
+        Ok(Self { kafka, mail, server_url, admin_url, bootstrap })
     }
 
     /// Waits until all of it answers, and makes this clone's database.
@@ -101,10 +100,6 @@ impl Infrastructure {
     /// The administrator's URL of the server's own database.
     pub(crate) fn server_url(&self) -> &str {
         &self.server_url
-    }
-
-    pub(crate) fn has_own_postgres(&self) -> bool {
-        self.postgres.is_some()
     }
 }
 

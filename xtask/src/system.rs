@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -43,7 +45,7 @@ impl System {
         {
             console.step(title, |_| {
                 let mut command = waybill(place, &infrastructure.admin_url);
-                command.args(arguments).arg("--yes");
+                command.args(arguments);
                 let output = undertaking.run(command, "waybill", "is it built?")?;
                 Ok(((), output.lines().last().unwrap_or_default().trim().to_owned()))
             })?;
@@ -94,9 +96,11 @@ fn start(
     })
 }
 
-/// Degraded is served with 200 as well; a start is over when nothing is.
+/// A role that only looks for its servers has not started yet. Anything else that is wrong is for `./dev status`.
 fn is_ready(body: &str) -> bool {
-    serde_json::from_str::<Value>(body).is_ok_and(|report| report["status"] != "starting")
+    let Ok(report) = serde_json::from_str::<Value>(body) else { return false };
+    let mut reasons = report["reasons"].as_array().into_iter().flatten();
+    !reasons.any(|reason| reason["code"] == "role-starting")
 }
 
 /// The configuration, and the ports of the api and of the management listener.
@@ -118,14 +122,16 @@ fn configure(
         logins
             .insert(role.into(), table([("password", role_password(place, &mut credentials, role)?.into())]));
     }
-    let signing_secret = format!("whsec_{}", base64_of(&credentials.get_or_make("webhook")?));
     let smtp = table([
         ("host", "127.0.0.1".into()),
         ("port", i64::from(infrastructure.mail.smtp_port()).into()),
         ("tls", "none".into()),
     ]);
     // The demo's receiver listens on loopback.
-    let webhook = table([("signing_secret", signing_secret.into()), ("allow_private_networks", true.into())]);
+    let webhook = table([
+        ("signing_secret", signing_secret(&mut credentials)?.into()),
+        ("allow_private_networks", true.into()),
+    ]);
     let database = table([("url", without_user(&infrastructure.admin_url).into())]);
     let config = Table::from_iter([
         ("database".to_owned(), table([("export", database)])),
@@ -173,7 +179,8 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<bool> {
     Ok(true)
 }
 
-fn base64_of(text: &str) -> String {
-    use base64::Engine;
-    base64::engine::general_purpose::STANDARD.encode(text)
+/// The deployment's key for webhooks, from which each tenant's follows.
+pub(crate) fn signing_secret(credentials: &mut Credentials) -> Result<String> {
+    let secret = credentials.get_or_make("webhook")?;
+    Ok(format!("whsec_{}", STANDARD.encode(secret)))
 }

@@ -48,10 +48,7 @@ impl TestDatabase {
     /// The URL without user and password, as `[database.<schema>] url` wants it.
     #[must_use]
     pub fn plain_url(&self) -> String {
-        let mut url = on_database(&self.server, &self.name);
-        let emptied = url.set_username("").and_then(|()| url.set_password(None));
-        emptied.expect("a postgres URL can be without a user");
-        url.to_string()
+        without_user(&on_database(&self.server, &self.name)).to_string()
     }
 
     /// The URL of the role's login user: `api`, `relay`, … of [`ROLES`].
@@ -116,6 +113,13 @@ pub(crate) fn on_database(server: &Url, name: &str) -> Url {
     let mut url = server.clone();
     url.set_path(name);
     url
+}
+
+pub(crate) fn without_user(url: &Url) -> Url {
+    let mut plain = url.clone();
+    let emptied = plain.set_username("").and_then(|()| plain.set_password(None));
+    emptied.expect("a postgres URL can be without a user");
+    plain
 }
 
 fn without_password(url: &str) -> String {

@@ -1,8 +1,9 @@
 //! The configuration that a test gives a process: Waybill's own TOML, set key by key.
 
 use toml::{Table, Value};
+use url::Url;
 
-use crate::database::{ROLE_PASSWORD, ROLES, TestDatabase};
+use crate::database::{ROLE_PASSWORD, ROLES, TestDatabase, without_user};
 use crate::environment::kafka_bootstrap;
 
 /// A configuration in the making. Keys are dotted: `worker.lease_ms`.
@@ -19,13 +20,21 @@ impl Settings {
     /// Every schema in this database, every role with its test password, listeners on free ports, logs as JSON.
     #[must_use]
     pub fn on_database(database: &TestDatabase) -> Self {
+        Self::on(&database.admin_url(), &database.plain_url())
+    }
+
+    pub(crate) fn on_server(database: &Url) -> Self {
+        Self::on(database.as_str(), without_user(database).as_str())
+    }
+
+    fn on(admin_url: &str, plain_url: &str) -> Self {
         let mut settings = Self::new()
-            .set("admin.postgres_url", database.admin_url())
+            .set("admin.postgres_url", admin_url)
             .set("management.listen", "127.0.0.1:0")
             .set("api.listen", "127.0.0.1:0")
             .set("telemetry.format", "json");
         for schema in ["export", "search", "stats", "notify", "dataset"] {
-            settings = settings.set(&format!("database.{schema}.url"), database.plain_url());
+            settings = settings.set(&format!("database.{schema}.url"), plain_url);
         }
         for role in ROLES {
             settings = settings.set(&format!("credentials.{role}.password"), ROLE_PASSWORD);

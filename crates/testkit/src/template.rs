@@ -7,8 +7,10 @@ use sha2::{Digest, Sha256};
 use tokio_postgres::Client;
 use url::Url;
 
-use crate::database::{ROLE_PASSWORD, ROLES, connect, on_database};
-use crate::environment::scope;
+use crate::database::{connect, on_database};
+use crate::environment::{scope, waybill_binary};
+use crate::process::{Launch, Status};
+use crate::settings::Settings;
 
 /// Only one test at a time looks for the template, makes it or copies it, over all test processes.
 const TEMPLATE_LOCK: i64 = 0x7761_7962_696c_6c01;
@@ -49,28 +51,26 @@ async fn make(admin: &Client, server: &Url, template: &str) {
     run(admin, &format!("ALTER DATABASE {making} RENAME TO {template}")).await;
 }
 
+/// By the product's own command, and only if that knows the migrations that lie here.
 async fn migrate(url: &Url) {
+    let settings = Settings::on_server(url);
+    let applied = Launch::command(&["migrate", "apply"], settings).start();
+    let status = applied.wait_over().await;
+    assert!(status == Status::Exited(0), "waybill migrate apply: {status:?}\n{}", applied.log().tail());
     let admin = connect(url.as_str()).await;
-    for role in
-        ROLES.map(|role| format!("waybill_{role}")).iter().map(String::as_str).chain(["waybill_owner"])
-    {
-        let login = if role == "waybill_owner" {
-            "NOLOGIN".into()
-        } else {
-            format!("LOGIN PASSWORD '{ROLE_PASSWORD}'")
-        };
-        let known = admin.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&role]).await;
-        let verb = if matches!(known, Ok(Some(_))) { "ALTER" } else { "CREATE" };
-        run(&admin, &format!("{verb} ROLE {role} {login}")).await;
-    }
     for schema in SCHEMAS {
-        run(&admin, &format!("CREATE SCHEMA {schema} AUTHORIZATION waybill_owner")).await;
-        run(&admin, "SET ROLE waybill_owner").await;
-        for file in files(&migrations().join(schema)) {
-            let sql = fs::read_to_string(&file).unwrap_or_default();
-            run(&admin, &sql).await;
-        }
-        run(&admin, "RESET ROLE").await;
+        let latest = files(&migrations().join(schema)).len();
+        let query = format!("SELECT max(version)::bigint FROM {schema}.schema_history");
+        let stored: i64 = match admin.query_one(&query, &[]).await {
+            Ok(row) => row.get(0),
+            Err(error) => panic!("{query}: {error:?}"),
+        };
+        let binary = waybill_binary();
+        assert!(
+            usize::try_from(stored) == Ok(latest),
+            "{} knows {stored} migrations of {schema}, of {latest} here: build it again",
+            binary.display()
+        );
     }
 }
 

@@ -1,0 +1,111 @@
+//! Who takes part in the demo: an operator and three tenants, made through Waybill's own commands and then remembered.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use waybill_devstack::{Credentials, Undertaking};
+
+use crate::console::Console;
+use crate::place::Place;
+use crate::system::{System, waybill};
+
+/// Who owns the orders. The first one asks for the export.
+pub(super) const TENANTS: [&str; 3] = ["acme", "初音商店", "globex"];
+
+/// The participants.
+#[derive(Debug)]
+pub(super) struct Accounts {
+    /// Of each of [`TENANTS`].
+    pub(super) tenants: Vec<String>,
+    /// The key of the first tenant's service account.
+    pub(super) api_key: String,
+    ops_key: String,
+}
+
+/// Runs `waybill NOUN VERB … --json` as the operator.
+struct Operator<'a> {
+    place: &'a Place,
+    undertaking: &'a Undertaking,
+    api_url: &'a str,
+    admin_url: &'a str,
+    key: String,
+}
+
+impl Accounts {
+    /// Makes who is not there yet.
+    pub(super) fn make(
+        place: &Place,
+        undertaking: &Undertaking,
+        console: &Console,
+        system: &System,
+    ) -> Result<Self> {
+        console.step("Make tenants, service accounts and keys", |_| {
+            let mut credentials = Credentials::load(&place.layout)?;
+            let mut operator = Operator {
+                place,
+                undertaking,
+                api_url: &system.api_url,
+                admin_url: &system.infrastructure.admin_url,
+                key: String::new(),
+            };
+            operator.key = kept(&mut credentials, "ops_api_key", || {
+                operator.made(&["api-key", "create", "--first"], "api_key")
+            })?;
+            let mut tenants = Vec::new();
+            for name in TENANTS {
+                tenants.push(kept(&mut credentials, &format!("tenant {name}"), || {
+                    operator.made(&["tenant", "create", name], "tenant_id")
+                })?);
+            }
+            let account = kept(&mut credentials, "demo service account", || {
+                let arguments = ["service-account", "create", "demo", "--tenant", &tenants[0]];
+                operator.made(&arguments, "service_account_id")
+            })?;
+            let api_key = kept(&mut credentials, "demo_api_key", || {
+                let scopes = ["--scope", "exports:read", "--scope", "exports:write"];
+                operator.made(&[&["api-key", "create", &account][..], &scopes[..]].concat(), "api_key")
+            })?;
+            let said = format!("{} of {}", tenants[0], TENANTS[0]);
+            Ok((Self { tenants, api_key, ops_key: operator.key }, said))
+        })
+    }
+
+    /// Registers the data set. The same registration again changes nothing.
+    pub(super) fn register(
+        &self,
+        place: &Place,
+        undertaking: &Undertaking,
+        console: &Console,
+        system: &System,
+    ) -> Result<()> {
+        let (api_url, admin_url) = (&system.api_url, &system.infrastructure.admin_url);
+        let operator = Operator { place, undertaking, api_url, admin_url, key: self.ops_key.clone() };
+        console.step("Register the data set", |_| {
+            let mut arguments = vec!["dataset", "register", "orders", "--relation", "demo.orders"];
+            arguments.extend(["--tenant-column", "tenant_id", "--key-column", "order_id"]);
+            Ok(((), operator.made(&arguments, "dataset")?))
+        })
+    }
+}
+
+/// What was made before, or is made now and kept at once, so that a demo that broke off goes on from there.
+fn kept(credentials: &mut Credentials, name: &str, make: impl FnOnce() -> Result<String>) -> Result<String> {
+    if let Some(known) = credentials.get(name) {
+        return Ok(known.to_owned());
+    }
+    let made = make()?;
+    credentials.set(name, &made)?;
+    Ok(made)
+}
+
+impl Operator<'_> {
+    /// The field of the command's answer that names what it made.
+    fn made(&self, arguments: &[&str], field: &str) -> Result<String> {
+        let mut command = waybill(self.place, self.admin_url);
+        command.args(arguments).arg("--json");
+        command.env("WAYBILL_API_URL", self.api_url).env("WAYBILL_API_KEY", &self.key);
+        let answer = self.undertaking.run(command, "waybill", "is it built?")?;
+        let answer: Value = serde_json::from_str(&answer).context("waybill's answer is no JSON")?;
+        let value = answer[field].as_str().map(ToOwned::to_owned);
+        value.with_context(|| format!("waybill {} answered no {field}", arguments.join(" ")))
+    }
+}
