@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 use waybill_domain::ids::ExportId;
 use waybill_store::claim;
+use waybill_testkit::{eventually, within};
 use waybill_worker::{Claimed, Worker, claim_next};
 
 use crate::house::House;
@@ -111,6 +112,41 @@ async fn a_tenant_in_another_claims_hands_is_passed_over_and_its_slots_are_count
     );
     assert_eq!(claim::running(&house.admin, &held).await.expect("a count"), 1);
     assert_eq!(claimed_id(&house.worker("third")).await, None, "the one slot is taken");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_saw_a_free_slot_before_another_took_it_counts_again_under_the_lock() {
+    const GATE: i64 = 42;
+    let house = House::new().await;
+    let tenant = house.tenant(1).await;
+    let (first, second) = (house.job(&tenant, 100).await, house.job(&tenant, 1).await);
+    // Whoever reads jobs as the worker waits at the gate in the middle of its statement, its snapshot already taken.
+    let gate = format!(
+        "CREATE FUNCTION export.gate() RETURNS boolean LANGUAGE plpgsql
+         AS 'BEGIN PERFORM pg_advisory_xact_lock_shared({GATE}); RETURN true; END';
+         ALTER TABLE export.jobs ENABLE ROW LEVEL SECURITY;
+         CREATE POLICY gate ON export.jobs TO waybill_worker USING (export.gate());
+         SELECT pg_advisory_lock({GATE})"
+    );
+    house.admin.batch_execute(&gate).await.expect("the gate is shut");
+    let late = house.worker("late");
+    let late = tokio::spawn(async move { claimed_id(&late).await });
+    let waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    eventually("it has looked and waits", async || house.admin.query_opt(waiting, &[]).await.expect("locks"))
+        .await;
+    house
+        .admin
+        .execute(
+            "UPDATE export.jobs SET state = 'running', fence = 1, due_at = NULL, lease_until = now() + interval '1 hour'
+             WHERE export_id = $1",
+            &[&first.as_str()],
+        )
+        .await
+        .expect("another claim takes the one slot");
+    house.admin.query_one("SELECT pg_advisory_unlock($1)", &[&GATE]).await.expect("the gate opens");
+    assert_eq!(within("it ends", late).await.expect("no panic"), None, "{second} has no slot");
+    assert_eq!(claim::running(&house.admin, &tenant).await.expect("a count"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
