@@ -8,18 +8,22 @@
 //! Deliberately absent: a stand-in for anything, a sleep, a skip. Without a server a test fails.
 
 mod bounded;
+mod caller;
 mod database;
 mod environment;
 mod kafka;
 mod log;
 mod process;
 mod settings;
+mod system;
 mod template;
 
 pub use bounded::{WAIT_MAX, eventually, within};
+pub use caller::{Answer, Caller, id_of};
 pub use database::{ROLE_PASSWORD, ROLES, TestDatabase, connect};
 pub use environment::{kafka_bootstrap, postgres_url, waybill_binary};
 pub use kafka::{Record, TestTopic, TestTopics, produce, read_to_end};
 pub use log::Log;
 pub use process::{Launch, Process, Status};
 pub use settings::Settings;
+pub use system::{ROWS_OF_TENANT, System, base_url};

@@ -1,0 +1,87 @@
+//! Rows 26 and 47: a consumer dies between its commit and Kafka's offset.
+
+use waybill_testkit::{System, eventually};
+
+use crate::aftermath::{Aftermath, facts_are_in_order, the_file_is_right};
+
+/// Kills one role at that point while an export goes through, lets another one go on, and checks the whole.
+async fn killed_between_commit_and_offset(role: &str, schema: &str) {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let operator = system.operator(&api).await;
+    let caller = system.tenant(&operator, "a tenant").await;
+    let others: Vec<&str> =
+        ["worker", "search", "stats"].into_iter().filter(|other| *other != role).collect();
+    let house = system.start(&[&["relay", "reconciler"], others.as_slice()].concat());
+    let dying = system.start_at(&[role], "consumer.committed");
+    let export_id = caller.export("intent-7").await;
+
+    dying.wait_stopped().await;
+    let after = Aftermath::of(&system, &export_id).await;
+    let position = format!(
+        "SELECT sum(next_offset)::bigint FROM {schema}.positions WHERE $1 <> '' AND consumer_group LIKE '%{role}%'"
+    );
+    assert!(after.count(&position).await >= 1, "the position was committed with the effect");
+    dying.kill().await;
+
+    let second = system.start(&[role]);
+    assert_eq!(
+        caller.settled(&export_id).await["state"],
+        "succeeded",
+        "{}{}",
+        house.log().tail(),
+        second.log().tail()
+    );
+    after.downstreams_are_done().await;
+    after.is_whole().await;
+    facts_are_in_order(&system, &after).await;
+    the_file_is_right(&caller, &export_id).await;
+}
+
+#[tokio::test]
+async fn stats_killed_between_its_commit_and_kafkas_offset_count_every_fact_once() {
+    killed_between_commit_and_offset("stats", "stats").await;
+}
+
+#[tokio::test]
+async fn search_killed_between_its_commit_and_kafkas_offset_goes_on_from_its_own_position() {
+    killed_between_commit_and_offset("search", "search").await;
+}
+
+#[tokio::test]
+async fn a_worker_killed_between_its_position_and_kafkas_offset_runs_the_job_once() {
+    killed_between_commit_and_offset("worker", "export").await;
+}
+
+#[tokio::test]
+async fn a_fact_that_the_log_holds_twice_counts_once() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let operator = system.operator(&api).await;
+    let caller = system.tenant(&operator, "a tenant").await;
+    let _house = system.start(&["relay", "reconciler", "worker", "search", "stats"]);
+    let export_id = caller.export("intent-7").await;
+    caller.settled(&export_id).await;
+    let after = Aftermath::of(&system, &export_id).await;
+    after.downstreams_are_done().await;
+
+    let topic = system.topic("waybill.export.events");
+    let records = waybill_testkit::read_to_end(&topic).await;
+    for record in &records {
+        let headers: Vec<(&str, Option<&[u8]>)> =
+            record.headers.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
+        waybill_testkit::produce(
+            &topic,
+            record.partition,
+            record.key.as_deref(),
+            &headers,
+            record.payload.as_deref(),
+        )
+        .await;
+    }
+    let passed = "SELECT sum(next_offset)::bigint FROM stats.positions WHERE $1 <> ''";
+    let all = i64::try_from(2 * records.len()).expect("few records");
+    eventually("stats to pass the copies", || async { (after.count(passed).await == all).then_some(()) })
+        .await;
+    after.is_whole().await;
+}

@@ -1,0 +1,8 @@
+//! Real processes, killed with SIGKILL at a named point or stopped past their lease: the rows of the failure matrix that
+//! one export meets. Each test looks at the whole state afterwards.
+
+mod aftermath;
+mod api;
+mod consumer;
+mod relay;
+mod worker;

@@ -1,0 +1,99 @@
+//! Rows 23, 25 and 27: a worker dies after its claim or after its upload, or comes back as a zombie.
+
+use waybill_testkit::{Caller, Process, System};
+
+use crate::aftermath::{Aftermath, facts_are_in_order, objects, the_file_is_right};
+
+struct Scene {
+    system: System,
+    caller: Caller,
+    export_id: String,
+    _house: Vec<Process>,
+}
+
+/// An accepted export on a system without a worker.
+async fn scene() -> Scene {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let operator = system.operator(&api).await;
+    let caller = system.tenant(&operator, "a tenant").await;
+    let rest = system.start(&["relay", "search", "stats", "reconciler"]);
+    let export_id = caller.export("intent-7").await;
+    Scene { system, caller, export_id, _house: vec![api, rest] }
+}
+
+impl Scene {
+    /// Another worker takes over and completes; then nothing may be missing or twofold.
+    async fn is_completed_by_another(&self) -> Aftermath {
+        let second = self.system.start(&["worker"]);
+        assert_eq!(
+            self.caller.settled(&self.export_id).await["state"],
+            "succeeded",
+            "{}",
+            second.log().tail()
+        );
+        let after = Aftermath::of(&self.system, &self.export_id).await;
+        after.downstreams_are_done().await;
+        after
+    }
+
+    async fn is_whole(&self, after: &Aftermath) {
+        after.is_whole().await;
+        facts_are_in_order(&self.system, after).await;
+        the_file_is_right(&self.caller, &self.export_id).await;
+    }
+}
+
+#[tokio::test]
+async fn a_worker_killed_after_its_claim_is_taken_over_under_the_next_fence() {
+    let scene = scene().await;
+    let dying = scene.system.start_at(&["worker"], "worker.claimed");
+    dying.wait_stopped().await;
+    dying.kill().await;
+
+    let after = scene.is_completed_by_another().await;
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["lost", "succeeded"]);
+    assert_eq!(after.candidates().await, ["selected"]);
+    assert_eq!(objects(&scene.system), 1);
+}
+
+#[tokio::test]
+async fn a_worker_killed_after_its_upload_leaves_an_orphan_and_another_completes() {
+    let scene = scene().await;
+    let dying = scene.system.start_at(&["worker"], "worker.verified");
+    dying.wait_stopped().await;
+    let before = Aftermath::of(&scene.system, &scene.export_id).await;
+    assert_eq!(before.candidates().await, ["verified"]);
+    assert_eq!(before.facts().await, ["waybill.export.requested"], "nothing is public before the selection");
+    dying.kill().await;
+
+    let after = scene.is_completed_by_another().await;
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["lost", "succeeded"]);
+    assert_eq!(after.candidates().await, ["verified", "selected"]);
+    assert_eq!(objects(&scene.system), 2, "the orphan stays for the collector, whose row still names it");
+}
+
+#[tokio::test]
+async fn a_zombie_that_comes_back_after_its_takeover_completes_nothing() {
+    let scene = scene().await;
+    let zombie = scene.system.start_at(&["worker"], "worker.verified");
+    zombie.wait_stopped().await;
+
+    let after = scene.is_completed_by_another().await;
+    let selected = "SELECT result_candidate_id FROM export.jobs WHERE export_id = $1";
+    let result = after.texts(selected).await;
+    zombie.cont().await;
+    zombie.logged("fenced").await;
+
+    assert_eq!(after.texts(selected).await, result, "the zombie changed the selected result");
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["fenced", "succeeded"]);
+    assert_eq!(after.candidates().await, ["verified", "selected"]);
+    assert_eq!(objects(&scene.system), 2, "its candidate stays an orphan");
+    assert_eq!(
+        after.count("SELECT count(*) FROM outbox.events WHERE convert_from(key, 'UTF8') = $1").await,
+        3
+    );
+}
