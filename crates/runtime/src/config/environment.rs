@@ -75,7 +75,8 @@ fn path_of(known: &KnownKeys, variable: &str) -> Result<Option<Vec<String>>, Con
             Err(unknown(known, variable, &keys))
         }
         // One underscore where two belong: `WAYBILL_RELAY_LEASE_MS`.
-        Known::Table | Known::PassThrough | Known::Unknown => match rest.to_ascii_lowercase().split_once('_') {
+        Known::Table | Known::PassThrough | Known::Unknown => match rest.to_ascii_lowercase().split_once('_')
+        {
             Some((section, _)) if known.get(&[section]) == Known::Table => {
                 Err(unknown(known, variable, &keys))
             }

@@ -51,7 +51,7 @@ pub const DEFAULT_TOML: &str = include_str!("default.toml");
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default = "Config::incomplete", deny_unknown_fields)]
 pub struct Config {
     /// `[deployment]`
     pub deployment: Deployment,
@@ -83,7 +83,16 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let mut config = Self {
+        let mut config = Self::incomplete();
+        config.complete();
+        config
+    }
+}
+
+impl Config {
+    /// The defaults without what follows from other values: a file may still give those.
+    fn incomplete() -> Self {
+        Self {
             deployment: Deployment::default(),
             database: Databases::default(),
             credentials: Credentials::default(),
@@ -97,13 +106,9 @@ impl Default for Config {
             reconciler: Reconciler::default(),
             notifier: Notifier::default(),
             telemetry: Telemetry::default(),
-        };
-        config.complete();
-        config
+        }
     }
-}
 
-impl Config {
     /// Fills in what follows from other values.
     fn complete(&mut self) {
         self.database.complete(self.admin.postgres_url.as_ref());

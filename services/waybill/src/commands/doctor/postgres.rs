@@ -86,12 +86,7 @@ async fn server(db: &Client, config: &Config, place: &str, findings: &mut Findin
     } else {
         findings.ok(&subject, format!("PostgreSQL {text}"));
     }
-    let wanted: usize = Role::ALL
-        .iter()
-        .flat_map(|role| role.schemas())
-        .filter(|schema| config.database.url(**schema).without_user().to_string() == place)
-        .map(|schema| config.database.of(*schema).pool_connections_max)
-        .sum();
+    let wanted: usize = Role::ALL.iter().map(|role| connections_of(*role, config, place)).sum();
     if i32::try_from(wanted).is_ok_and(|wanted| wanted > connections) {
         findings.warn(
             &subject,
@@ -99,6 +94,17 @@ async fn server(db: &Client, config: &Config, place: &str, findings: &mut Findin
             "raise max_connections, or lower database.*.pool_connections_max",
         );
     }
+}
+
+/// The most connections that one process of a role holds to a server. What is beside `export` shares its pool.
+fn connections_of(role: Role, config: &Config, place: &str) -> usize {
+    let reads = (role == Role::Worker).then_some(Schema::Dataset);
+    let schemas = role.schemas().iter().copied().chain(reads);
+    schemas
+        .filter(|schema| *schema != Schema::Outbox || !role.schemas().contains(&Schema::Export))
+        .filter(|schema| config.database.url(*schema).without_user().to_string() == place)
+        .map(|schema| config.database.of(schema).pool_connections_max)
+        .sum()
 }
 
 /// One role's schema: its version and what it lets the role do.

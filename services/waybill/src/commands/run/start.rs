@@ -1,9 +1,12 @@
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
-use waybill_runtime::{Context, Role, codes as runtime_codes};
+use waybill_runtime::{Context, PoolError, Role, codes as runtime_codes};
 use waybill_store::migrations;
 
 use crate::codes;
+use crate::commands::database_refused;
 use crate::commands::migrate::{migrated, migration_failed};
 use crate::exit::{CommandError, Exit};
 
@@ -37,28 +40,58 @@ pub(super) async fn start(context: Context) -> Result<(), CommandError> {
 /// Waits until every schema of the role was looked at; answers false when the process is asked to end first. A database
 /// that is away is waited for; a version that is not known is refused at once.
 async fn wait_for_schemas(context: &Context) -> Result<bool, CommandError> {
-    for &schema in context.role.schemas() {
-        let Some(known) = migrated(schema) else { continue };
-        let mut wait = RETRY_FIRST;
-        loop {
-            let reason = match context.dedicated(schema).await {
-                Ok(connection) => match migrations::check(&connection.client, known).await {
-                    Ok(()) => break,
-                    Err(error) if error.is_dependency() => error.to_string(),
-                    Err(error) => return Err(migration_failed(error)),
-                },
-                Err(error) if error.is_dependency() => causes_of(&error),
-                Err(error) => return Err(super::super::database_refused(error)),
-            };
-            context.health.failed("database", runtime_codes::DATABASE_UNREACHABLE, reason);
-            tokio::select! {
-                () = context.shutdown.cancelled() => return Ok(false),
-                () = tokio::time::sleep(wait) => wait = RETRY_LONGEST.min(wait * 2),
+    let mut wait = RETRY_FIRST;
+    loop {
+        match check_schemas(context).await {
+            Ok(()) => break,
+            Err(NotReady::Refused(error)) => return Err(error),
+            Err(NotReady::Away(reason)) => {
+                context.health.failed("database", runtime_codes::DATABASE_UNREACHABLE, reason);
             }
+        }
+        tokio::select! {
+            () = context.shutdown.cancelled() => return Ok(false),
+            () = tokio::time::sleep(wait) => wait = RETRY_LONGEST.min(wait * 2),
         }
     }
     context.health.clear("database");
     Ok(true)
+}
+
+/// Why a role cannot begin.
+enum NotReady {
+    /// Not now.
+    Away(String),
+    /// Not with this database or this configuration.
+    Refused(CommandError),
+}
+
+/// Looks at the version of each schema, over one connection a database.
+async fn check_schemas(context: &Context) -> Result<(), NotReady> {
+    let mut connections = BTreeMap::new();
+    for &schema in context.role.schemas() {
+        let Some(known) = migrated(schema) else { continue };
+        let connection = match connections.entry(context.config.database.url(schema).expose().to_owned()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(context.dedicated(schema).await.map_err(not_connected)?),
+        };
+        migrations::check(&connection.client, known).await.map_err(|error| {
+            if error.is_dependency() {
+                NotReady::Away(causes_of(&error))
+            } else {
+                NotReady::Refused(migration_failed(error))
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn not_connected(error: PoolError) -> NotReady {
+    if error.is_dependency() {
+        NotReady::Away(causes_of(&error))
+    } else {
+        NotReady::Refused(database_refused(error))
+    }
 }
 
 fn causes_of(error: &dyn std::error::Error) -> String {
