@@ -1,0 +1,162 @@
+//! That a batch has its effect once, whatever comes with it or between.
+
+use crate::bench::{Bench, Ledger};
+use std::sync::atomic::Ordering;
+use waybill_consumer::{ConsumerOptions, codes};
+use waybill_testkit::{eventually, produce};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_of_an_event_have_one_effect_within_a_batch_and_across() {
+    let bench = Bench::bound(1).await;
+    for id in ["a", "b", "a", "a"] {
+        bench.send(0, id, "x").await;
+    }
+    let member = bench.start();
+    bench.reached(0, 4).await;
+    for id in ["b", "c"] {
+        bench.send(0, id, "x").await;
+    }
+    bench.reached(0, 6).await;
+    assert_eq!(bench.ids().await, ["a", "b", "c"]);
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_position_moved_back_by_hand_gives_no_second_effect() {
+    let bench = Bench::bound(1).await;
+    for id in ["a", "b"] {
+        bench.send(0, id, "x").await;
+    }
+    let member = bench.start();
+    bench.reached(0, 2).await;
+    member.end().await;
+    bench.admin.execute("UPDATE stats.positions SET next_offset = 0", &[]).await.unwrap();
+    let member = bench.start();
+    bench.reached(0, 2).await;
+    assert_eq!(bench.ids().await, ["a", "b"]);
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_cannot_be_applied_is_parked_whole_and_the_partition_goes_on() {
+    let bench = Bench::bound(1).await;
+    bench.send(0, "a", "x").await;
+    bench.send(0, "undecodable", "poison").await;
+    bench.send(0, "unwanted", "refused").await;
+    bench.send(0, "refused-by-postgres", "x").await;
+    bench.send(0, "b", "x").await;
+    let no_text: &[(&str, Option<&[u8]>)] = &[("empty", None)];
+    produce(&bench.topic, 0, None, no_text, Some(b"poison")).await;
+    let member = bench.start();
+    bench.reached(0, 6).await;
+    assert_eq!(bench.ids().await, ["a", "b"]);
+    let parked = bench.parked().await;
+    let reasons: Vec<_> = parked.iter().map(|(offset, reason, ..)| (*offset, reason.as_str())).collect();
+    assert_eq!(
+        reasons,
+        [(1, "test-poison"), (2, "test-refused"), (3, codes::EFFECT_REJECTED), (5, "test-poison")]
+    );
+    let (_, _, payload, headers) = &parked[0];
+    assert_eq!(payload.as_deref(), Some(b"poison".as_slice()));
+    assert_eq!(headers[0].as_deref(), Some(b"undecodable".as_slice()));
+    assert_eq!(parked[3].3, [None]);
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_may_be_readable_later_holds_its_partition_and_no_other() {
+    let bench = Bench::bound(2).await;
+    bench.send(0, "before", "x").await;
+    bench.send(0, "unknown-yet", "later").await;
+    bench.send(0, "behind", "x").await;
+    bench.send(1, "elsewhere", "x").await;
+    let member = bench.start();
+    let component = member.status.says(codes::RECORD_WAITING).await;
+    assert_eq!(component, format!("consumer.{}.0", bench.group));
+    bench.reached(0, 1).await;
+    bench.reached(1, 1).await;
+    assert_eq!(bench.ids().await, ["before", "elsewhere"]);
+    member.effect.readable.store(true, Ordering::SeqCst);
+    bench.reached(0, 3).await;
+    assert_eq!(bench.ids().await, ["before", "behind", "elsewhere", "unknown-yet"]);
+    assert!(bench.parked().await.is_empty());
+    member.status.is_well().await;
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_goes_away_is_waited_for() {
+    let bench = Bench::bound(1).await;
+    bench.send(0, "a", "x").await;
+    let member = bench.start();
+    bench.reached(0, 1).await;
+    let name = bench.db.name();
+    let gone = format!(
+        "ALTER ROLE waybill_stats IN DATABASE {name} SET default_transaction_read_only = on; \
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}' AND usename = 'waybill_stats'"
+    );
+    bench.admin.batch_execute(&gone).await.unwrap();
+    bench.send(0, "b", "x").await;
+    member.status.says(codes::POSTGRES_UNAVAILABLE).await;
+    assert_eq!(bench.position(0).await.unwrap().0, 1);
+    let back = format!("ALTER ROLE waybill_stats IN DATABASE {name} RESET default_transaction_read_only");
+    bench.admin.batch_execute(&back).await.unwrap();
+    bench.reached(0, 2).await;
+    assert_eq!(bench.ids().await, ["a", "b"]);
+    member.status.is_well().await;
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn small_buffers_pause_and_resume_without_losing_a_record() {
+    const RECORDS: usize = 3_000;
+    let bench = Bench::bound(1).await;
+    let ids: Vec<String> = (0..RECORDS).map(|number| format!("{number:05}")).collect();
+    bench.send_all(0, &ids, &"x".repeat(500)).await;
+    let options = ConsumerOptions {
+        batch_records_max: 20,
+        batch_bytes_max: 16 * 1024,
+        buffer_bytes_max: 32 * 1024,
+        ..bench.options()
+    };
+    let member = bench.start_with(options, Ledger::default());
+    bench.reached(0, RECORDS as i64).await;
+    assert_eq!(bench.ids().await, ids);
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_that_come_and_go_lose_nothing_and_repeat_nothing() {
+    const PARTITIONS: i32 = 4;
+    const ROUNDS: usize = 4;
+    let bench = Bench::bound(PARTITIONS).await;
+    let first = bench.start();
+    let mut sent = Vec::new();
+    for round in 0..ROUNDS {
+        let second = bench.start();
+        // What is sent while the group rebalances is applied by either of them.
+        for number in 0..50 {
+            let id = format!("{round}-{number:03}");
+            bench.send(number % PARTITIONS, &id, "x").await;
+            sent.push(id);
+        }
+        eventually("both members at work", async || (fences(&bench).await > round as i64 * 2).then_some(()))
+            .await;
+        second.end().await;
+    }
+    eventually("every effect", async || (bench.ids().await.len() >= sent.len()).then_some(())).await;
+    sent.sort();
+    assert_eq!(bench.ids().await, sent);
+    let applied = bench.effects().await;
+    for partition in 0..PARTITIONS {
+        let count = applied.iter().filter(|had| had.partition == partition).count() as i64;
+        bench.reached(partition, count).await;
+    }
+    first.end().await;
+}
+
+/// How often partitions were taken, over all.
+async fn fences(bench: &Bench) -> i64 {
+    let sum = "SELECT coalesce(sum(fence), 0)::bigint FROM stats.positions";
+    bench.admin.query_one(sum, &[]).await.unwrap().get(0)
+}

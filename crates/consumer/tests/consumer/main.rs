@@ -1,0 +1,6 @@
+//! The consumer on a real Kafka and a real Postgres.
+#![expect(clippy::unwrap_used, reason = "what fails in a fixture fails the test, where it stands")]
+
+mod batches;
+mod bench;
+mod positions;
