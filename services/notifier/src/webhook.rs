@@ -207,7 +207,15 @@ fn parse_retry_after(value: &str, now: Timestamp) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncReadExt as _;
+    use tokio::net::TcpListener;
+    use tokio_util::sync::CancellationToken;
+    use uuid::Uuid;
+    use waybill_domain::export::Channel;
+    use waybill_domain::ids::{ExportId, NotificationId, TenantId};
+
     use super::*;
+    use crate::boot_clock::Deadline;
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
@@ -216,5 +224,39 @@ mod tests {
         assert_eq!(parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT", now), Some(Duration::from_secs(60)));
         assert_eq!(parse_retry_after("Wed, 21 Oct 2015 07:26:00 GMT", now), Some(Duration::ZERO));
         assert_eq!(parse_retry_after("soon", now), None);
+    }
+
+    #[tokio::test]
+    async fn a_deadline_that_passes_while_the_connection_is_made_keeps_every_byte_back() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let guard = GuardedResolver { allow_private_networks: true };
+        let sender = WebhookSender::new(Secret::new("master"), guard).unwrap();
+        let late = Limits { deadline: Deadline::after(Duration::ZERO), cut_off: CancellationToken::new() };
+        let first_byte = Arc::new(FirstByte::default());
+        // The request is made as if the deadline had been ahead; the body is asked for its bytes behind it.
+        let request = sender.request(&claimed(url), &late, &first_byte).unwrap();
+        let executing = sender.client.execute(request);
+        let (answered, accepted) = tokio::join!(executing, listener.accept());
+        assert!(answered.is_err());
+        assert!(first_byte.too_late.load(Ordering::Acquire) && !first_byte.leaving.load(Ordering::Acquire));
+        let mut arrived = Vec::new();
+        accepted.unwrap().0.read_to_end(&mut arrived).await.unwrap();
+        assert!(arrived.is_empty(), "{}", String::from_utf8_lossy(&arrived));
+    }
+
+    fn claimed(target: String) -> Claimed {
+        let id = Uuid::from_u128(1);
+        Claimed {
+            notification_id: NotificationId::from_uuid(id),
+            attempt: 1,
+            channel: Channel::Webhook,
+            target,
+            tenant_id: TenantId::from_uuid(id),
+            export_id: ExportId::from_uuid(id),
+            subject: None,
+            body: "{}".to_owned(),
+            created_at: Timestamp::now(),
+        }
     }
 }
