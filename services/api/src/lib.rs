@@ -21,7 +21,9 @@ mod principal;
 mod problem;
 mod request;
 mod router;
+mod search;
 mod serve;
+mod stats;
 mod timeline;
 
 pub use bearer::Bearer;

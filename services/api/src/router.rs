@@ -8,7 +8,7 @@ use axum::routing::{get, post};
 
 use crate::app::App;
 use crate::problem::{Kind, Problem};
-use crate::{catalog, exports, observe, ops, timeline};
+use crate::{catalog, exports, observe, ops, search, stats, timeline};
 
 /// The router of this state.
 pub(crate) fn router(app: App) -> Router {
@@ -19,6 +19,8 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/exports/{export_id}/content", get(exports::content))
         .route("/v1/exports/{export_id}/timeline", get(timeline::timeline))
         .route("/v1/datasets", get(catalog::datasets))
+        .route("/v1/search", get(search::search))
+        .route("/v1/stats", get(stats::stats))
         .merge(operators())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
