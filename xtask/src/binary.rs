@@ -27,7 +27,7 @@ pub(crate) fn build(
         let mut command = cargo();
         command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
         let mut executable = None;
-        let status = undertaking.run_by_line(command, "cargo", |line| {
+        let status = undertaking.run_by_line(&mut command, "cargo", |line| {
             executable = executable_of(line).or(executable.take());
         })?;
         if !status.success() {

@@ -40,32 +40,46 @@ impl System {
         let service = ServiceFile::of(&place.layout, "waybill");
         let (config, api_port, management_port) = configure(place, &infrastructure, &service)?;
         changed |= write_if_changed(&place.config(), &config)?;
-        for (title, arguments) in
-            [("Apply migrations", ["migrate", "apply"]), ("Apply topics", ["topic", "apply"])]
-        {
-            console.step(title, |_| {
-                let mut command = waybill(place, &infrastructure.admin_url);
-                command.args(arguments);
-                let output = undertaking.run(command, "waybill", "is it built?")?;
-                Ok(((), output.lines().last().unwrap_or_default().trim().to_owned()))
-            })?;
-        }
+        apply(place, undertaking, console)?;
         start(place, undertaking, console, &service, changed, management_port)?;
         let url = |port| format!("http://127.0.0.1:{port}");
         Ok(Self { infrastructure, api_url: url(api_port), management_url: url(management_port) })
     }
 }
 
+/// Migrations first: binding the consumers to their topics needs the tables.
+fn apply(place: &Place, undertaking: &Undertaking, console: &Console) -> Result<()> {
+    console.step("Apply migrations", |_| {
+        let report = answer(undertaking, waybill(place).args(["migrate", "apply", "--json"]))?;
+        let schemas = report["databases"].as_array().into_iter().flatten();
+        let schemas = schemas.flat_map(|database| database["schemas"].as_array().into_iter().flatten());
+        let applied: usize = schemas.filter_map(|schema| schema["pending"].as_array()).map(Vec::len).sum();
+        Ok(((), if applied == 0 { "nothing to do".to_owned() } else { format!("{applied} applied") }))
+    })?;
+    console.step("Apply topics", |_| {
+        let report = answer(undertaking, waybill(place).args(["topic", "apply", "--json"]))?;
+        let topics = report["topics"].as_array().into_iter().flatten();
+        let said: Vec<&str> = topics.filter_map(|topic| topic["topic"].as_str()).collect();
+        Ok(((), said.join(", ")))
+    })
+}
+
+/// What `waybill` answers on standard output, as JSON.
+pub(crate) fn answer(undertaking: &Undertaking, command: &mut Command) -> Result<Value> {
+    let output = undertaking.run(command, "waybill", "is it built?")?;
+    serde_json::from_str(&output).context("waybill's answer is no JSON")
+}
+
 /// `waybill` with this clone's configuration and nobody else's: a variable of the person's own shell would win over
 /// the file.
-pub(crate) fn waybill(place: &Place, admin_url: &str) -> Command {
+pub(crate) fn waybill(place: &Place) -> Command {
     let mut command = Command::new(place.binary());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("WAYBILL_") {
             command.env_remove(name);
         }
     }
-    command.env("WAYBILL_CONFIG", place.config()).env("WAYBILL_POSTGRES_URL", admin_url);
+    command.env("WAYBILL_CONFIG", place.config());
     command
 }
 
@@ -84,9 +98,9 @@ fn start(
         }
         let runs = service.running().is_some();
         if !runs {
-            let mut command = waybill(place, "");
-            command.env_remove("WAYBILL_POSTGRES_URL").arg("up").current_dir(place.root());
-            undertaking.start(command, service, Signal::SIGTERM)?;
+            let mut command = waybill(place);
+            command.arg("up").current_dir(place.root());
+            undertaking.start(&mut command, service, Signal::SIGTERM)?;
         }
         wait_ready(service, || {
             http_get(management_port, "/readyz").is_ok_and(|(status, body)| status == 200 && is_ready(&body))
@@ -134,6 +148,8 @@ fn configure(
     ]);
     let database = table([("url", without_user(&infrastructure.admin_url).into())]);
     let config = Table::from_iter([
+        // For the commands that a person types. `up` itself never uses it.
+        ("admin".to_owned(), table([("postgres_url", infrastructure.admin_url.as_str().into())])),
         ("database".to_owned(), table([("export", database)])),
         ("credentials".to_owned(), Toml::Table(logins)),
         (

@@ -98,7 +98,7 @@ impl Kafka {
         let properties = self.write_properties("server.properties", &data)?;
         let mut command = self.java("kafka.Kafka");
         command.arg(properties).current_dir(&self.dir);
-        undertaking.start(command, &self.service, Signal::SIGTERM)?;
+        undertaking.start(&mut command, &self.service, Signal::SIGTERM)?;
         Ok(true)
     }
 
@@ -141,11 +141,11 @@ impl Kafka {
         let mut id = self.java("kafka.tools.StorageTool");
         id.arg("random-uuid");
         let remedy = "install a Java 17 or later, for example `apt-get install openjdk-17-jre-headless`";
-        let id = undertaking.run(id, "Kafka's StorageTool", remedy)?;
+        let id = undertaking.run(&mut id, "Kafka's StorageTool", remedy)?;
         let id = id.lines().last().unwrap_or_default().trim();
         let mut format = self.java("kafka.tools.StorageTool");
         format.args(["format", "--standalone", "--cluster-id", id, "--config"]).arg(&properties);
-        undertaking.run(format, "Kafka's StorageTool", remedy)?;
+        undertaking.run(&mut format, "Kafka's StorageTool", remedy)?;
         fs::remove_file(&properties).on("remove", &properties)?;
         fs::rename(&partial, data).on("complete", data)
     }

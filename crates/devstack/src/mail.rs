@@ -91,7 +91,7 @@ impl Mail {
             &self.jars.class_path(),
             "com.icegreen.greenmail.standalone.GreenMailStandaloneRunner",
         ]);
-        undertaking.start(command, &self.service, Signal::SIGTERM)?;
+        undertaking.start(&mut command, &self.service, Signal::SIGTERM)?;
         Ok(true)
     }
 

@@ -57,6 +57,6 @@ fn copy_dependencies(undertaking: &Undertaking, pom: &Path, dir: &Path) -> Resul
     maven.args(["--batch-mode", "--no-transfer-progress", "--quiet", "--file"]).arg(pom);
     maven.args(["dependency:copy-dependencies", "-DincludeScope=runtime"]);
     maven.arg(format!("-DoutputDirectory={}", partial.display()));
-    undertaking.run(maven, "mvn", "install Maven, for example `apt-get install maven`")?;
+    undertaking.run(&mut maven, "mvn", "install Maven, for example `apt-get install maven`")?;
     fs::rename(&partial, dir).on("complete", dir)
 }

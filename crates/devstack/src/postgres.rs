@@ -99,7 +99,7 @@ impl Postgres {
             command.args(["-c", &setting]);
         }
         // SIGINT is Postgres' fast shutdown: it ends sessions, and writes a checkpoint.
-        undertaking.start(command, &self.service, Signal::SIGINT)?;
+        undertaking.start(&mut command, &self.service, Signal::SIGINT)?;
         Ok(true)
     }
 
@@ -192,7 +192,7 @@ impl Postgres {
         if self.durability == Durability::Volatile {
             initdb.arg("--no-sync");
         }
-        undertaking.run(initdb, "initdb", "install PostgreSQL 15 or later")
+        undertaking.run(&mut initdb, "initdb", "install PostgreSQL 15 or later")
     }
 
     /// TCP on loopback and nothing else; small, because a laptop has other things to do.

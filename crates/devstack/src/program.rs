@@ -21,6 +21,7 @@ pub fn find_postgres(major: Option<u32>) -> Result<PathBuf, DevstackError> {
     let on_path = env::var_os("PATH").unwrap_or_default();
     let mut found: Vec<(u32, PathBuf)> = env::split_paths(&on_path)
         .chain(POSTGRES_FOLDERS.iter().flat_map(|root| packaged(Path::new(root))))
+        .filter_map(|bin| behind_links(&bin))
         .filter_map(|bin| Some((major_of(&bin)?, bin)))
         .filter(|(version, _)| major.map_or(*version >= POSTGRES_MAJOR_MIN, |wanted| *version == wanted))
         .collect();
@@ -31,6 +32,11 @@ pub fn find_postgres(major: Option<u32>) -> Result<PathBuf, DevstackError> {
     })
 }
 
+/// The folder that the programs really lie in: somebody may have linked one of them to a folder on the path.
+fn behind_links(bin: &Path) -> Option<PathBuf> {
+    Some(bin.join("initdb").canonicalize().ok()?.parent()?.to_owned())
+}
+
 /// `<root>/15/bin` as Debian has it, `<root>/postgresql@15/bin` as Homebrew has it.
 fn packaged(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
@@ -39,11 +45,11 @@ fn packaged(root: &Path) -> Vec<PathBuf> {
 
 /// From `initdb (PostgreSQL) 15.18 …`.
 fn major_of(bin: &Path) -> Option<u32> {
-    let initdb = bin.join("initdb");
-    if !initdb.is_file() || !bin.join("postgres").is_file() {
+    let needed = ["initdb", "postgres", "pg_isready", "psql"];
+    if !needed.iter().all(|program| bin.join(program).is_file()) {
         return None;
     }
-    let output = std::process::Command::new(initdb).arg("--version").output().ok()?;
+    let output = std::process::Command::new(bin.join("initdb")).arg("--version").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let version =
         text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;

@@ -70,13 +70,12 @@ impl Undertaking {
     /// When the program is missing or fails; the error then holds the end of what it wrote.
     pub fn run(
         &self,
-        command: Command,
+        command: &mut Command,
         name: &'static str,
         remedy: &'static str,
     ) -> Result<String, DevstackError> {
-        let mut command = command;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.spawn(&mut command, name, remedy)?;
+        let mut child = self.spawn(command, name, remedy)?;
         let errors = child.stderr.take().map(|pipe| thread::spawn(move || read_all(pipe)));
         let output = child.stdout.take().map(read_all).unwrap_or_default();
         let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
@@ -96,13 +95,12 @@ impl Undertaking {
     /// When the program is missing.
     pub fn run_visibly(
         &self,
-        command: Command,
+        command: &mut Command,
         name: &'static str,
         remedy: &'static str,
     ) -> Result<ExitStatus, DevstackError> {
-        let mut command = command;
         command.stdin(Stdio::null());
-        let child = self.spawn(&mut command, name, remedy)?;
+        let child = self.spawn(command, name, remedy)?;
         self.wait(child, name)
     }
 
@@ -112,13 +110,12 @@ impl Undertaking {
     /// When the program is missing.
     pub fn run_by_line(
         &self,
-        command: Command,
+        command: &mut Command,
         name: &'static str,
         mut each: impl FnMut(&str),
     ) -> Result<ExitStatus, DevstackError> {
-        let mut command = command;
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = self.spawn(&mut command, name, "is it built?")?;
+        let mut child = self.spawn(command, name, "is it built?")?;
         if let Some(pipe) = child.stdout.take() {
             BufReader::new(pipe).lines().map_while(Result::ok).for_each(|line| each(&line));
         }
@@ -132,11 +129,10 @@ impl Undertaking {
     /// When the program is missing, or its log or file cannot be written.
     pub fn start(
         &self,
-        command: Command,
+        command: &mut Command,
         service: &ServiceFile,
         stop_signal: Signal,
     ) -> Result<Running, DevstackError> {
-        let mut command = command;
         let log = File::create(service.log()).on("write", service.log())?;
         let errors = log.try_clone().on("write", service.log())?;
         command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);

@@ -70,7 +70,7 @@ fn remove_from(
         "--topic",
         &topics,
     ]);
-    undertaking.run(tool, "Kafka's topics tool", "install Java 17 or later")?;
+    undertaking.run(&mut tool, "Kafka's topics tool", "install Java 17 or later")?;
     console.say(&format!("Deleted the topics {topics}"));
     Ok(())
 }

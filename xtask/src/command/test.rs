@@ -166,7 +166,7 @@ impl Steps<'_> {
                 let mut command = cargo();
                 command.args(arguments);
                 prepare(&mut command);
-                let status = undertaking.run_visibly(command, "cargo", "install Rust by rustup")?;
+                let status = undertaking.run_visibly(&mut command, "cargo", "install Rust by rustup")?;
                 if status.success() { Ok(()) } else { bail!("cargo {name} failed ({status})") }
             })
         })

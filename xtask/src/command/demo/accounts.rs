@@ -1,12 +1,11 @@
 //! Who takes part in the demo: an operator and three tenants, made through Waybill's own commands and then remembered.
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 use waybill_devstack::{Credentials, Undertaking};
 
 use crate::console::Console;
 use crate::place::Place;
-use crate::system::{System, waybill};
+use crate::system::{System, answer, waybill};
 
 /// Who owns the orders. The first one asks for the export.
 pub(super) const TENANTS: [&str; 3] = ["acme", "初音商店", "globex"];
@@ -26,7 +25,6 @@ struct Operator<'a> {
     place: &'a Place,
     undertaking: &'a Undertaking,
     api_url: &'a str,
-    admin_url: &'a str,
     key: String,
 }
 
@@ -40,13 +38,7 @@ impl Accounts {
     ) -> Result<Self> {
         console.step("Make tenants, service accounts and keys", |_| {
             let mut credentials = Credentials::load(&place.layout)?;
-            let mut operator = Operator {
-                place,
-                undertaking,
-                api_url: &system.api_url,
-                admin_url: &system.infrastructure.admin_url,
-                key: String::new(),
-            };
+            let mut operator = Operator { place, undertaking, api_url: &system.api_url, key: String::new() };
             operator.key = kept(&mut credentials, "ops_api_key", || {
                 operator.made(&["api-key", "create", "--first"], "api_key")
             })?;
@@ -77,8 +69,7 @@ impl Accounts {
         console: &Console,
         system: &System,
     ) -> Result<()> {
-        let (api_url, admin_url) = (&system.api_url, &system.infrastructure.admin_url);
-        let operator = Operator { place, undertaking, api_url, admin_url, key: self.ops_key.clone() };
+        let operator = Operator { place, undertaking, api_url: &system.api_url, key: self.ops_key.clone() };
         console.step("Register the data set", |_| {
             let mut arguments = vec!["dataset", "register", "orders", "--relation", "demo.orders"];
             arguments.extend(["--tenant-column", "tenant_id", "--key-column", "order_id"]);
@@ -100,11 +91,10 @@ fn kept(credentials: &mut Credentials, name: &str, make: impl FnOnce() -> Result
 impl Operator<'_> {
     /// The field of the command's answer that names what it made.
     fn made(&self, arguments: &[&str], field: &str) -> Result<String> {
-        let mut command = waybill(self.place, self.admin_url);
+        let mut command = waybill(self.place);
         command.args(arguments).arg("--json");
         command.env("WAYBILL_API_URL", self.api_url).env("WAYBILL_API_KEY", &self.key);
-        let answer = self.undertaking.run(command, "waybill", "is it built?")?;
-        let answer: Value = serde_json::from_str(&answer).context("waybill's answer is no JSON")?;
+        let answer = answer(self.undertaking, &mut command)?;
         let value = answer[field].as_str().map(ToOwned::to_owned);
         value.with_context(|| format!("waybill {} answered no {field}", arguments.join(" ")))
     }
