@@ -1,6 +1,7 @@
 //! Who takes part in the demo: an operator and three tenants, made through Waybill's own commands and then remembered.
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 use waybill_devstack::{Credentials, Undertaking};
 
 use crate::console::Console;
@@ -40,16 +41,16 @@ impl Accounts {
             let mut credentials = Credentials::load(&place.layout)?;
             let mut operator = Operator { place, undertaking, api_url: &system.api_url, key: String::new() };
             operator.key = kept(&mut credentials, "ops_api_key", || {
-                operator.made(&["api-key", "create", "--first"], "api_key")
+                // Also when there is one already: it may belong to a demo that broke off before it was kept.
+                operator.made(&["api-key", "create", "--first", "--yes"], "api_key")
             })?;
             let mut tenants = Vec::new();
             for name in TENANTS {
-                tenants.push(kept(&mut credentials, &format!("tenant {name}"), || {
-                    operator.made(&["tenant", "create", name], "tenant_id")
-                })?);
+                tenants.push(kept(&mut credentials, &format!("tenant {name}"), || operator.tenant(name))?);
             }
             let account = kept(&mut credentials, "demo service account", || {
-                let arguments = ["service-account", "create", "demo", "--tenant", &tenants[0]];
+                let name = format!("demo-{:08x}", rand::random::<u32>());
+                let arguments = ["service-account", "create", &name, "--tenant", &tenants[0]];
                 operator.made(&arguments, "service_account_id")
             })?;
             let api_key = kept(&mut credentials, "demo_api_key", || {
@@ -89,13 +90,27 @@ fn kept(credentials: &mut Credentials, name: &str, make: impl FnOnce() -> Result
 }
 
 impl Operator<'_> {
+    /// The tenant of that name, which a demo that broke off may have made.
+    fn tenant(&self, name: &str) -> Result<String> {
+        let listed = self.answer(&["tenant", "list"])?;
+        let mut tenants = listed["tenants"].as_array().into_iter().flatten();
+        match tenants.find(|tenant| tenant["name"] == name).and_then(|tenant| tenant["tenant_id"].as_str()) {
+            Some(known) => Ok(known.to_owned()),
+            None => self.made(&["tenant", "create", name], "tenant_id"),
+        }
+    }
+
     /// The field of the command's answer that names what it made.
     fn made(&self, arguments: &[&str], field: &str) -> Result<String> {
+        let answer = self.answer(arguments)?;
+        let value = answer[field].as_str().map(ToOwned::to_owned);
+        value.with_context(|| format!("waybill {} answered no {field}", arguments.join(" ")))
+    }
+
+    fn answer(&self, arguments: &[&str]) -> Result<Value> {
         let mut command = waybill(self.place);
         command.args(arguments).arg("--json");
         command.env("WAYBILL_API_URL", self.api_url).env("WAYBILL_API_KEY", &self.key);
-        let answer = answer(self.undertaking, &mut command)?;
-        let value = answer[field].as_str().map(ToOwned::to_owned);
-        value.with_context(|| format!("waybill {} answered no {field}", arguments.join(" ")))
+        answer(self.undertaking, &mut command)
     }
 }
