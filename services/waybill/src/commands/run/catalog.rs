@@ -25,7 +25,9 @@ mod tests {
 
     fn documented() -> String {
         let mut text = String::new();
-        for metric in all() {
+        let mut metrics = all();
+        metrics.sort_by_key(|metric| metric.name);
+        for metric in metrics {
             let labels =
                 metric.labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
             let labels = if labels.is_empty() { "–".to_owned() } else { labels };
