@@ -150,12 +150,12 @@ impl Process {
         self.while_running(&format!("its listener {listener}"), self.log.event(wanted)).await
     }
 
-    /// The first event, past or to come, with this message.
+    /// The first event, past or to come, whose message begins like this.
     ///
     /// # Panics
     /// When none came in time, or the process ended.
     pub async fn logged(&self, message: &str) {
-        let wanted = |event: &Event<'_>| (event.message() == message).then_some(());
+        let wanted = |event: &Event<'_>| event.message().starts_with(message).then_some(());
         self.while_running(&format!("the message {message:?}"), self.log.event(wanted)).await;
     }
 

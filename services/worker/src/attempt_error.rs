@@ -65,6 +65,8 @@ pub(crate) enum Verdict {
     Transient,
     /// It will not: the job fails.
     Permanent,
+    /// Nothing failed: the job is handed back, due at once, and none of its tries is used up.
+    HandBack,
     /// The job is somebody else's by now: write nothing about it.
     Fenced,
 }
@@ -83,7 +85,7 @@ pub(crate) struct Treatment {
 impl ErrorKind {
     /// What follows from this kind.
     pub(crate) fn treatment(self) -> Treatment {
-        use Verdict::{Fenced, Permanent, Transient};
+        use Verdict::{Fenced, HandBack, Permanent, Transient};
         let (verdict, code, hint) = match self {
             Self::DatasetUnregistered => (
                 Permanent,
@@ -141,7 +143,7 @@ impl ErrorKind {
             Self::DeadlineExceeded => {
                 (Transient, codes::ATTEMPT_DEADLINE_EXCEEDED, "export less at once, or from a faster source")
             }
-            Self::Stopped => (Transient, codes::WORKER_STOPPED, "none is needed: another worker takes it"),
+            Self::Stopped => (HandBack, codes::WORKER_STOPPED, "none is needed: another worker takes it"),
             Self::Fenced => {
                 (Fenced, codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts")
             }

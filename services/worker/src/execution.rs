@@ -88,7 +88,7 @@ async fn give_up(
 ) -> Result<Outcome, DatabaseError> {
     let treatment = error.kind().treatment();
     let settled = match treatment.verdict {
-        Verdict::Transient | Verdict::Permanent => {
+        Verdict::Transient | Verdict::Permanent | Verdict::HandBack => {
             settling::fail(worker, claimed, error, meter.read()).await?
         }
         Verdict::Fenced => {

@@ -132,6 +132,7 @@ async fn fail_once(
     let treatment = error.kind().treatment();
     let command = match treatment.verdict {
         Verdict::Permanent => Command::FailForGood { fence },
+        Verdict::HandBack => Command::HandBack { fence },
         Verdict::Transient | Verdict::Fenced => Command::FailTransient { fence },
     };
     let mut client = worker.export.get().await?;
