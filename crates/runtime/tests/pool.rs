@@ -18,11 +18,11 @@ fn context(url: &str) -> Context {
     config.database.export.acquire_timeout_ms = 200;
     config.credentials.relay.password = Some(Secret::new(ROLE_PASSWORD));
     let health = Health::new(Role::Relay);
-    Context::new(Arc::new(config), Role::Relay, &health, CancellationToken::new()).unwrap()
+    Context::new(Arc::new(config), Role::Relay, &health, CancellationToken::new()).expect("no file to read")
 }
 
 async fn backend(client: &tokio_postgres::Client) -> i32 {
-    client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0)
+    client.query_one("SELECT pg_backend_pid()", &[]).await.expect("an open connection").get(0)
 }
 
 #[tokio::test]
@@ -45,8 +45,8 @@ async fn a_connection_works_in_its_schema_under_its_roles_name() {
 async fn a_sound_connection_is_used_again() {
     let database = TestDatabase::fresh().await;
     let pool = context(&database.plain_url()).pool(Schema::Outbox).unwrap();
-    let first = backend(&**pool.get().await.unwrap()).await;
-    assert_eq!(backend(&**pool.get().await.unwrap()).await, first);
+    let first = backend(&pool.get().await.unwrap()).await;
+    assert_eq!(backend(&pool.get().await.unwrap()).await, first);
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn a_connection_that_was_given_back_inside_of_a_transaction_is_never_hande
         let first = backend(&client).await;
         let _ = client.batch_execute(left_open).await;
         drop(client);
-        assert_ne!(backend(&**pool.get().await.unwrap()).await, first, "after {left_open}");
+        assert_ne!(backend(&pool.get().await.unwrap()).await, first, "after {left_open}");
     }
 }
 
@@ -70,17 +70,17 @@ async fn a_connection_that_has_turned_read_only_is_never_handed_out() {
     let first = backend(&client).await;
     client.batch_execute("SET default_transaction_read_only = on").await.unwrap();
     drop(client);
-    assert_ne!(backend(&**pool.get().await.unwrap()).await, first);
+    assert_ne!(backend(&pool.get().await.unwrap()).await, first);
 }
 
 #[tokio::test]
 async fn a_connection_whose_server_process_is_gone_is_never_handed_out() {
     let database = TestDatabase::fresh().await;
     let pool = context(&database.plain_url()).pool(Schema::Outbox).unwrap();
-    let first = backend(&**pool.get().await.unwrap()).await;
+    let first = backend(&pool.get().await.unwrap()).await;
     let admin = database.admin().await;
     admin.execute("SELECT pg_terminate_backend($1, 5000)", &[&first]).await.unwrap();
-    assert_ne!(backend(&**pool.get().await.unwrap()).await, first);
+    assert_ne!(backend(&pool.get().await.unwrap()).await, first);
 }
 
 #[tokio::test]
@@ -133,11 +133,14 @@ async fn a_dedicated_connection_hears_notifications_and_says_when_it_is_lost() {
 
 /// A way to the server that stops carrying bytes, both old connections' and new ones', when the token is cancelled.
 async fn proxy(url: &str) -> (String, CancellationToken) {
-    let (scheme, rest) = url.split_once("://").unwrap();
-    let (place, database) = rest.split_once('/').unwrap();
+    let (scheme, rest) = url.split_once("://").expect("a postgres address and a free port");
+    let (place, database) = rest.split_once('/').expect("a postgres address and a free port");
     let (place, stalled) = (place.to_owned(), CancellationToken::new());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("{scheme}://{}/{database}", listener.local_addr().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a postgres address and a free port");
+    let url = format!(
+        "{scheme}://{}/{database}",
+        listener.local_addr().expect("a postgres address and a free port")
+    );
     let stop = stalled.clone();
     tokio::spawn(async move {
         let mut held = Vec::new();
@@ -148,7 +151,7 @@ async fn proxy(url: &str) -> (String, CancellationToken) {
             }
             let (place, stop) = (place.clone(), stop.clone());
             tokio::spawn(async move {
-                let mut outer = TcpStream::connect(place).await.unwrap();
+                let mut outer = TcpStream::connect(place).await.expect("a postgres address and a free port");
                 tokio::select! {
                     _ = copy_bidirectional(&mut inner, &mut outer) => {}
                     () = stop.cancelled() => std::future::pending().await,

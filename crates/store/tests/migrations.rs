@@ -14,14 +14,23 @@ async fn empty_database(name: &str, owner: Option<&str>) -> String {
     let admin = connect(&postgres_url()).await;
     let name = format!("waybill_test_migrations_{name}_{}", std::process::id());
     let owner = owner.map(|owner| format!(" OWNER {owner}")).unwrap_or_default();
-    admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
-    admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0{owner}")).await.unwrap();
+    admin
+        .batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+        .await
+        .expect("the test server does as its admin says");
+    admin
+        .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0{owner}"))
+        .await
+        .expect("the test server does as its admin says");
     name
 }
 
 async fn drop_database(name: &str) {
     let admin = connect(&postgres_url()).await;
-    admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
+    admin
+        .batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"))
+        .await
+        .expect("the test server does as its admin says");
 }
 
 fn url_of(database: &str) -> String {
@@ -31,7 +40,7 @@ fn url_of(database: &str) -> String {
 
 fn url_parts() -> (String, String) {
     let url = postgres_url();
-    let end = url.rfind('/').unwrap();
+    let end = url.rfind('/').expect("the test server does as its admin says");
     (url[..end].to_owned(), url[end + 1..].to_owned())
 }
 

@@ -6,6 +6,8 @@ pub(crate) const ROLE_FAILED: &str = "role-failed";
 pub(crate) const PROCESS_SETUP_FAILED: &str = "process-setup-failed";
 /// The answer of a command cannot be written.
 pub(crate) const OUTPUT_FAILED: &str = "output-failed";
+/// The command line asks for something that cannot be meant.
+pub(crate) const USAGE: &str = "usage";
 /// Kafka cannot be reached, or refuses what was asked of it.
 pub(crate) const KAFKA_UNREACHABLE: &str = "kafka-unreachable";
 /// Kafka refused to make or change a topic.

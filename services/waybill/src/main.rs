@@ -67,7 +67,7 @@ async fn dispatch(cli: Cli, output: Output) -> Result<(), CommandError> {
         Command::Config(command) => commands::config::run(&command, || load(&global), output),
         Command::Tenant(command) => commands::tenant::run(command, &output).await,
         Command::ServiceAccount(command) => commands::service_account::run(command, &output).await,
-        Command::ApiKey(command) => commands::api_key::run(command, &output).await,
+        Command::ApiKey(command) => commands::api_key::run(command, || load(&global), &output).await,
         Command::Dataset(command) => commands::dataset::run(command, &output).await,
         Command::Export(command) => commands::export::run(command, &output).await,
     }

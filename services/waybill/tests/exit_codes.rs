@@ -13,7 +13,7 @@ fn waybill(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .args(arguments)
         .envs(environment.iter().copied());
-    command.output().unwrap()
+    command.output().expect("the binary starts")
 }
 
 fn code(output: &Output) -> i32 {
@@ -24,12 +24,13 @@ fn code(output: &Output) -> i32 {
 fn error(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().rfind(|line| line.starts_with("{\"code\"")).unwrap_or_else(|| panic!("{text}"));
-    serde_json::from_str(line).unwrap()
+    serde_json::from_str(line).expect("an error in JSON")
 }
 
 /// An address at which nobody listens: its listener is closed again at once.
 fn nowhere() -> String {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
     format!("postgres://{address}/waybill")
 }
 

@@ -110,10 +110,14 @@ pub(crate) fn migrated(schema: Schema) -> Option<migrations::Schema> {
 
 /// A schema that was not migrated, or whose version is another one than ours.
 pub(crate) fn migration_failed(error: MigrationError) -> CommandError {
-    let exit = match &error {
-        error if error.is_dependency() => Exit::Unavailable,
-        MigrationError::OtherVersion { .. } | MigrationError::HistoryUnreadable { .. } => Exit::Refused,
-        _ => Exit::Failed,
+    let about_version =
+        matches!(error, MigrationError::OtherVersion { .. } | MigrationError::HistoryUnreadable { .. });
+    let exit = if error.is_dependency() {
+        Exit::Unavailable
+    } else if about_version {
+        Exit::Refused
+    } else {
+        Exit::Failed
     };
     CommandError::new(exit, error.code(), error.to_string()).with_hint(error.hint()).with_source(error)
 }

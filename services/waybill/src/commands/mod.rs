@@ -6,9 +6,11 @@ pub(crate) mod dataset;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod migrate;
+mod pages;
 pub(crate) mod run;
 pub(crate) mod service_account;
 pub(crate) mod tenant;
+mod text;
 pub(crate) mod topic;
 pub(crate) mod up;
 
@@ -19,12 +21,12 @@ use crate::exit::Exit;
 
 /// A database that cannot be connected to: away, or never reachable with this configuration.
 pub(crate) fn database_refused(error: PoolError) -> CommandError {
-    let (exit, hint) = match &error {
-        PoolError::NoAdmin => {
-            (Exit::Usage, "set WAYBILL_POSTGRES_URL to the address of the database's owner")
-        }
-        error if error.is_dependency() => (Exit::Unavailable, "waybill doctor"),
-        _ => (Exit::Usage, "waybill config show"),
+    let (exit, hint) = if matches!(error, PoolError::NoAdmin) {
+        (Exit::Usage, "set WAYBILL_POSTGRES_URL to the address of the database's owner")
+    } else if error.is_dependency() {
+        (Exit::Unavailable, "waybill doctor")
+    } else {
+        (Exit::Usage, "waybill config show")
     };
     CommandError::new(exit, error.code(), error.to_string()).with_source(error).with_hint(hint)
 }

@@ -60,9 +60,9 @@ fn not_connected(error: &PoolError, role: Role, subject: &str, findings: &mut Fi
         "check [database], [credentials.{role}] and the server; waybill migrate apply makes the login and sets its password"
     );
     if error.is_dependency() {
-        findings.away(subject, detail, remedy)
+        findings.away(subject, detail, remedy);
     } else {
-        findings.fail(subject, detail, remedy)
+        findings.fail(subject, detail, remedy);
     }
 }
 

@@ -16,6 +16,8 @@ use crate::exit::{CommandError, Exit};
 /// How often a topic that was just made is looked for, once a pause.
 const LOOKS_MAX: u32 = 100;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+/// How long the first answer of any broker may take.
+const FIRST_ANSWER_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The cluster, as an admin sees it.
 pub(crate) struct Broker {
@@ -48,7 +50,7 @@ impl Broker {
     /// How many brokers there are.
     pub(crate) fn count(&self) -> Result<usize, CommandError> {
         let metadata =
-            tokio::task::block_in_place(|| self.admin.inner().fetch_metadata(None, REQUEST_TIMEOUT));
+            tokio::task::block_in_place(|| self.admin.inner().fetch_metadata(None, FIRST_ANSWER_TIMEOUT));
         Ok(metadata.map_err(|error| unreachable("list the brokers", error))?.brokers().len())
     }
 
