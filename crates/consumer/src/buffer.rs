@@ -20,6 +20,10 @@ impl Buffer {
         self.bytes
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
     /// Takes the longest run from the front that stays within both bounds, and one record at least if there is any: a
     /// record above the byte bound is a batch of its own.
     pub(crate) fn cut(&mut self, records_max: usize, bytes_max: usize) -> Vec<Record> {

@@ -18,7 +18,7 @@ pub struct ConsumerOptions {
     pub batch_bytes_max: usize,
     /// The most bytes that wait for one partition before it is paused.
     pub buffer_bytes_max: usize,
-    /// The most transactions at once, over all partitions. Below the pool's size.
+    /// The most transactions at once, over all partitions; never more than the pool has connections.
     pub batches_in_flight_max: usize,
     /// How long one transaction may take before its connection is given up.
     pub batch_timeout: Duration,
@@ -52,17 +52,10 @@ impl ConsumerOptions {
     }
 
     /// The relations between the bounds.
-    pub(crate) fn check(&self, pool_connections_max: usize) -> Result<(), ConsumerError> {
+    pub(crate) fn check(&self) -> Result<(), ConsumerError> {
         let wrong = |option, detail: String| Err(ConsumerError::Options { option, detail });
         if self.batch_records_max == 0 || self.batches_in_flight_max == 0 {
             return wrong("batch_records_max, batches_in_flight_max", "must be above 0".to_owned());
-        }
-        if self.batches_in_flight_max > pool_connections_max {
-            let detail = format!(
-                "{} exceeds the pool's {pool_connections_max} connections",
-                self.batches_in_flight_max
-            );
-            return wrong("batches_in_flight_max", detail);
         }
         if self.buffer_bytes_max < self.batch_bytes_max {
             return wrong("buffer_bytes_max", "must hold at least one batch (batch_bytes_max)".to_owned());

@@ -6,6 +6,7 @@ use crate::load::Loaded;
 use crate::options::ConsumerOptions;
 use crate::record::Record;
 use crate::transaction::Holding;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// One holding of one partition.
@@ -35,15 +36,27 @@ pub(crate) struct Running {
     buffer: Buffer,
     in_flight: bool,
     paused: bool,
+    /// Since when its buffer is full without a batch having been taken out of it.
+    full_since: Option<Instant>,
 }
 
-/// What the client is to be told about a partition.
+/// What a partition asks of the poll loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
+    /// Go on.
     Keep,
+    /// Take nothing in for a moment: its buffer is full, and a batch of it will soon be done. Cheap, but it holds up every
+    /// partition.
+    Hold,
+    /// It has been full for longer: stop fetching it, so that the others go on. What the client fetched ahead of it is
+    /// thrown away and fetched again, up to a second later.
     Pause,
+    /// It has room again.
     Resume,
 }
+
+/// How long a full buffer may hold the others up before its partition is paused.
+pub(crate) const HOLD_MAX: Duration = Duration::from_millis(200);
 
 impl Partition {
     pub(crate) fn running(&mut self) -> Option<&mut Running> {
@@ -63,20 +76,22 @@ impl Running {
             buffer: Buffer::default(),
             in_flight: false,
             paused: false,
+            full_since: None,
         }
     }
 
-    /// Takes a fetched record in. A copy of one that was taken in already is dropped.
-    pub(crate) fn take_in(&mut self, record: Record, bounds: &ConsumerOptions) -> Flow {
-        if record.offset < self.fetch_offset {
-            return Flow::Keep;
+    /// Takes a fetched record in, and answers whether the buffer is full now. A copy of a record that was taken in already
+    /// is dropped.
+    pub(crate) fn take_in(&mut self, record: Record, bounds: &ConsumerOptions) -> bool {
+        if record.offset >= self.fetch_offset {
+            self.fetch_offset = record.offset + 1;
+            self.buffer.push(record);
         }
-        self.fetch_offset = record.offset + 1;
-        self.buffer.push(record);
-        if self.buffer.bytes() >= bounds.buffer_bytes_max && !std::mem::replace(&mut self.paused, true) {
-            return Flow::Pause;
-        }
-        Flow::Keep
+        self.is_full(bounds)
+    }
+
+    fn is_full(&self, bounds: &ConsumerOptions) -> bool {
+        self.buffer.bytes() >= bounds.buffer_bytes_max
     }
 
     /// The next batch, unless one is under way or nothing waits.
@@ -86,16 +101,25 @@ impl Running {
         }
         let records = self.buffer.cut(bounds.batch_records_max, bounds.batch_bytes_max);
         self.in_flight = !records.is_empty();
+        self.full_since = None;
         self.in_flight.then(|| (self.holding.clone(), records))
     }
 
-    /// Whether a paused partition has room again: at half of its bound, so that it does not flutter.
-    pub(crate) fn relieve(&mut self, bounds: &ConsumerOptions) -> Flow {
-        if self.paused && self.buffer.bytes() <= bounds.buffer_bytes_max / 2 {
-            self.paused = false;
-            return Flow::Resume;
+    /// What the buffer's fill asks for. A paused partition resumes at half of its bound, so that it does not flutter.
+    pub(crate) fn flow(&mut self, now: Instant, bounds: &ConsumerOptions) -> Flow {
+        if self.paused {
+            self.paused = self.buffer.bytes() > bounds.buffer_bytes_max / 2;
+            return if self.paused { Flow::Keep } else { Flow::Resume };
         }
-        Flow::Keep
+        if !self.is_full(bounds) {
+            self.full_since = None;
+            return Flow::Keep;
+        }
+        if now.duration_since(*self.full_since.get_or_insert(now)) < HOLD_MAX {
+            return Flow::Hold;
+        }
+        self.paused = true;
+        Flow::Pause
     }
 
     pub(crate) fn committed(&mut self, next_offset: i64) {
@@ -104,6 +128,11 @@ impl Running {
 
     pub(crate) fn finished(&mut self) {
         self.in_flight = false;
+    }
+
+    /// Whether there is a next batch.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.in_flight && !self.buffer.is_empty()
     }
 
     pub(crate) fn in_flight(&self) -> bool {
@@ -117,10 +146,11 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flow, Running};
+    use super::{Flow, HOLD_MAX, Running};
     use crate::ConsumerOptions;
     use crate::load::Loaded;
     use crate::record::Record;
+    use std::time::Instant;
 
     fn running(next_offset: i64) -> Running {
         Running::new(Loaded { topic_id: "id".into(), fence: 1, next_offset })
@@ -160,12 +190,30 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_pauses_once_and_an_emptied_one_resumes_once() {
-        let (mut partition, bounds) = (running(0), bounds());
-        let flows: Vec<_> = (0..4).map(|offset| partition.take_in(record(offset), &bounds)).collect();
-        assert_eq!(flows, [Flow::Keep, Flow::Keep, Flow::Pause, Flow::Keep]);
-        assert_eq!(partition.relieve(&bounds), Flow::Keep);
+    fn a_full_buffer_holds_the_loop_then_pauses_once_and_resumes_once_at_half() {
+        let (mut partition, bounds, began) = (running(0), bounds(), Instant::now());
+        let full: Vec<_> = (0..3).map(|offset| partition.take_in(record(offset), &bounds)).collect();
+        assert_eq!(full, [false, false, true]);
+        assert_eq!(partition.flow(began, &bounds), Flow::Hold);
+        assert_eq!(partition.flow(began + HOLD_MAX, &bounds), Flow::Pause);
+        assert_eq!(partition.flow(began + HOLD_MAX * 2, &bounds), Flow::Keep);
         partition.next_batch(&bounds);
-        assert_eq!((partition.relieve(&bounds), partition.relieve(&bounds)), (Flow::Resume, Flow::Keep));
+        assert_eq!(
+            (partition.flow(began, &bounds), partition.flow(began, &bounds)),
+            (Flow::Resume, Flow::Keep)
+        );
+    }
+
+    #[test]
+    fn a_partition_whose_batches_get_done_is_never_paused() {
+        let (mut partition, mut now) = (running(0), Instant::now());
+        let bounds = ConsumerOptions { batch_records_max: 1, ..bounds() };
+        for offset in 0..20 {
+            partition.take_in(record(offset), &bounds);
+            now += HOLD_MAX / 2;
+            assert!(matches!(partition.flow(now, &bounds), Flow::Keep | Flow::Hold));
+            partition.next_batch(&bounds);
+            partition.finished();
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::error::ConsumerError;
 use crate::group::{Membership, Note};
 use crate::load::{Loaded, load};
 use crate::native::cached_end;
-use crate::partition::{Flow, Partition, Running, Stage};
+use crate::partition::{Flow, HOLD_MAX, Partition, Running, Stage};
 use crate::record::Record;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
@@ -55,9 +55,9 @@ impl<E: Effect> PollThread<E> {
     /// Runs until the crew is stopped, then waits for what is under way and leaves the group.
     pub(crate) fn run(mut self) -> Result<(), ConsumerError> {
         self.consumer.subscribe(&[&self.crew.options.topic]).map_err(|source| self.fatal(source))?;
-        let mut more = false;
+        let mut wait = Duration::ZERO;
         while !self.crew.stop.is_cancelled() {
-            more = self.turn(if more { Duration::ZERO } else { POLL_INTERVAL })?;
+            wait = self.turn(wait)?;
         }
         let deadline = Instant::now() + self.crew.options.drain_timeout;
         while self.in_flight() && Instant::now() < deadline {
@@ -68,8 +68,8 @@ impl<E: Effect> PollThread<E> {
         Ok(())
     }
 
-    /// One turn: hear the tasks, poll the client, hand out batches. Answers whether the client holds more.
-    fn turn(&mut self, wait: Duration) -> Result<bool, ConsumerError> {
+    /// One turn: hear the tasks, poll the client, hand out batches. Answers how long the next turn may wait for a signal.
+    fn turn(&mut self, wait: Duration) -> Result<Duration, ConsumerError> {
         match self.signals.recv_timeout(wait) {
             Ok(signal) => self.hear(signal),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
@@ -77,16 +77,16 @@ impl<E: Effect> PollThread<E> {
         while let Ok(signal) = self.signals.try_recv() {
             self.hear(signal);
         }
-        let more = self.poll()?;
         if !self.crew.stop.is_cancelled() {
             self.hand_out();
         }
+        let next = if self.steer() { HOLD_MAX } else { self.poll()? };
         if Instant::now() >= self.commit_due {
             self.commit_due = Instant::now() + COMMIT_INTERVAL;
             self.commit();
             self.measure_lag();
         }
-        Ok(more)
+        Ok(next)
     }
 
     fn hear(&mut self, signal: Signal) {
@@ -117,7 +117,9 @@ impl<E: Effect> PollThread<E> {
         self.partitions.get_mut(&ticket.partition).filter(|partition| partition.ticket == ticket)
     }
 
-    fn poll(&mut self) -> Result<bool, ConsumerError> {
+    /// Polls until the client holds nothing more, a buffer is full, or the turn is long enough. Answers how long to wait for
+    /// a signal before the next turn.
+    fn poll(&mut self) -> Result<Duration, ConsumerError> {
         self.kafka_signalled.store(false, Ordering::SeqCst);
         for _ in 0..MESSAGES_PER_TURN_MAX {
             let record = match self.consumer.poll(Duration::ZERO) {
@@ -127,21 +129,28 @@ impl<E: Effect> PollThread<E> {
                     self.follow_group()?;
                     continue;
                 }
-                None => return Ok(false),
+                None => return Ok(if self.idle() { POLL_INTERVAL } else { Duration::ZERO }),
             };
-            match record {
+            let full = match record {
                 Ok(record) => self.take_in(record),
-                Err(error) => self.suffer(error)?,
+                Err(error) => self.suffer(error).map(|()| false)?,
+            };
+            if full {
+                break;
             }
         }
-        Ok(true)
+        Ok(Duration::ZERO)
     }
 
-    fn take_in(&mut self, record: Record) {
-        let index = record.partition;
-        let Some(running) = self.partitions.get_mut(&index).and_then(Partition::running) else { return };
-        let flow = running.take_in(record, &self.crew.options);
-        self.control(index, flow);
+    /// Whether no batch could be handed out.
+    fn idle(&mut self) -> bool {
+        self.partitions.values_mut().filter_map(Partition::running).all(|running| !running.is_ready())
+    }
+
+    /// Takes a record in, and answers whether its partition's buffer is full.
+    fn take_in(&mut self, record: Record) -> bool {
+        let running = self.partitions.get_mut(&record.partition).and_then(Partition::running);
+        running.is_some_and(|running| running.take_in(record, &self.crew.options))
     }
 
     fn suffer(&mut self, error: KafkaError) -> Result<(), ConsumerError> {
@@ -251,33 +260,45 @@ impl<E: Effect> PollThread<E> {
     }
 
     fn hand_out(&mut self) {
-        let mut flows = Vec::new();
-        for (index, partition) in &mut self.partitions {
+        for partition in self.partitions.values_mut() {
             let (ticket, cancel) = (partition.ticket, partition.cancel.clone());
-            let Some(running) = partition.running() else { continue };
-            if let Some((holding, records)) = running.next_batch(&self.crew.options) {
-                let crew = Arc::clone(&self.crew);
-                self.runtime.spawn(async move {
-                    let finished = apply(&crew, ticket, holding, records, &cancel).await;
-                    crew.signal(Signal::Finished(ticket, finished));
-                });
-            }
-            flows.push((*index, running.relieve(&self.crew.options)));
+            let batch = partition.running().and_then(|running| running.next_batch(&self.crew.options));
+            let Some((holding, records)) = batch else { continue };
+            let crew = Arc::clone(&self.crew);
+            self.runtime.spawn(async move {
+                let finished = apply(&crew, ticket, holding, records, &cancel).await;
+                crew.signal(Signal::Finished(ticket, finished));
+            });
         }
-        flows.into_iter().for_each(|(index, flow)| self.control(index, flow));
     }
 
-    fn control(&self, index: i32, flow: Flow) {
-        let controlled = match flow {
-            Flow::Keep => Ok(()),
-            Flow::Pause => self.list(&[(index, Offset::Invalid)]).and_then(|list| self.consumer.pause(&list)),
-            Flow::Resume => {
-                self.list(&[(index, Offset::Invalid)]).and_then(|list| self.consumer.resume(&list))
+    /// Pauses and resumes what the buffers ask for, and answers whether one of them holds the loop.
+    fn steer(&mut self) -> bool {
+        let now = Instant::now();
+        let flows: Vec<(i32, Flow)> = self
+            .partitions
+            .iter_mut()
+            .filter_map(|(index, partition)| {
+                Some((*index, partition.running()?.flow(now, &self.crew.options)))
+            })
+            .collect();
+        let mut hold = false;
+        for (index, flow) in flows {
+            let list = self.list(&[(index, Offset::Invalid)]);
+            let steered = match flow {
+                Flow::Keep => Ok(()),
+                Flow::Hold => {
+                    hold = true;
+                    Ok(())
+                }
+                Flow::Pause => list.and_then(|list| self.consumer.pause(&list)),
+                Flow::Resume => list.and_then(|list| self.consumer.resume(&list)),
+            };
+            if let Err(error) = steered {
+                tracing::warn!(partition = index, %error, "the client did not change a partition's flow");
             }
-        };
-        if let Err(error) = controlled {
-            tracing::warn!(partition = index, %error, "the client did not change a partition's flow");
         }
+        hold
     }
 
     fn in_flight(&mut self) -> bool {

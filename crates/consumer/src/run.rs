@@ -34,7 +34,7 @@ pub async fn run<E: Effect>(
     status: Arc<dyn StatusSink>,
     shutdown: CancellationToken,
 ) -> Result<(), ConsumerError> {
-    options.check(pool.status().max_size)?;
+    options.check()?;
     let group = options.group.clone();
     let patience = options.drain_timeout + options.leave_timeout;
     let client_error = |source| ConsumerError::Client { group: group.clone(), source };
@@ -44,7 +44,7 @@ pub async fn run<E: Effect>(
     let _stop_on_drop = stop.clone().drop_guard();
     let crew = Arc::new(Crew {
         inspector: Inspector::new(&settings::inspector(&options)).map_err(client_error)?,
-        transactions: Semaphore::new(options.batches_in_flight_max),
+        transactions: Semaphore::new(options.batches_in_flight_max.min(pool.status().max_size)),
         meter: Meter::new(&options.group, &options.topic),
         signals: signals.clone(),
         stop: stop.clone(),

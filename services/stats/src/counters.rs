@@ -85,3 +85,84 @@ fn count(counts: &mut Counts, fact: &Fact) {
         FactKind::Deleted => counts.deleted += 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+    use waybill_contract::{ExportSnapshot, Fact};
+    use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
+    use waybill_domain::job::{FactKind, JobState};
+    use waybill_store::counter::Increment;
+
+    use super::sum;
+
+    fn fact(tenant: u128, dataset: &str, kind: FactKind, rows: i64) -> Fact {
+        Fact {
+            event_id: "evt".into(),
+            source: "urn:test".into(),
+            kind,
+            time: Timestamp::UNIX_EPOCH,
+            export: ExportSnapshot {
+                export_id: ExportId::from_uuid(Uuid::from_u128(1)),
+                tenant_id: TenantId::from_uuid(Uuid::from_u128(tenant)),
+                service_account_id: ServiceAccountId::from_uuid(Uuid::from_u128(2)),
+                version: 1,
+                state: JobState::Succeeded,
+                dataset: dataset.into(),
+                format: "csv".into(),
+                name: None,
+                labels: BTreeMap::new(),
+                notify: Vec::new(),
+                fence: 1,
+                rows: Some(rows),
+                bytes: Some(rows * 10),
+                sha256: None,
+                result_id: None,
+                failure_code: None,
+                failure_detail: None,
+                accepted_at: Timestamp::UNIX_EPOCH,
+                finished_at: None,
+            },
+        }
+    }
+
+    fn facts() -> impl Strategy<Value = Vec<Fact>> {
+        let kind = prop_oneof![
+            Just(FactKind::Requested),
+            Just(FactKind::Succeeded),
+            Just(FactKind::Failed),
+            Just(FactKind::Cancelled),
+            Just(FactKind::Expired),
+            Just(FactKind::Deleted),
+        ];
+        let fact = (0_u128..3, prop_oneof!["orders", "users"], kind, 0_i64..1_000)
+            .prop_map(|(tenant, dataset, kind, rows)| fact(tenant, &dataset, kind, rows));
+        proptest::collection::vec(fact, 0..40)
+    }
+
+    fn total(increments: &[Increment], count: impl Fn(&Increment) -> i64) -> i64 {
+        increments.iter().map(count).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn every_fact_is_in_the_sums_once_and_keys_come_in_their_order(facts in facts()) {
+            let sums = sum(facts.iter());
+            let facts_counted = total(&sums, |increment| {
+                let counts = increment.counts;
+                counts.requested + counts.succeeded + counts.failed + counts.cancelled + counts.expired + counts.deleted
+            });
+            prop_assert_eq!(usize::try_from(facts_counted).unwrap(), facts.len());
+            let results = facts.iter().filter(|fact| fact.kind == FactKind::Succeeded);
+            let rows: i64 = results.filter_map(|fact| fact.export.rows).sum();
+            prop_assert_eq!(total(&sums, |increment| increment.counts.rows), rows);
+            prop_assert_eq!(total(&sums, |increment| increment.counts.bytes), rows * 10);
+            let keys: Vec<_> = sums.iter().map(|increment| (&increment.tenant_id, &increment.dataset)).collect();
+            prop_assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]));
+        }
+    }
+}

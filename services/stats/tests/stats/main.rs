@@ -1,0 +1,5 @@
+//! The role `stats` on a real Kafka and a real Postgres.
+#![expect(clippy::unwrap_used, reason = "what fails in a fixture fails the test, where it stands")]
+
+mod facts;
+mod house;
