@@ -1,10 +1,102 @@
+//! `waybill export`: ask for one, follow it, fetch its file.
+
+mod content;
+mod create;
+mod duration;
+mod show;
+mod timeline;
+mod wait;
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
 use super::CommandError;
+use crate::client::Client;
 use crate::output::Output;
 
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum ExportCommand {}
+const EXAMPLES: &str = "\
+Examples:
+  waybill export create orders --name '2025 Q4' --notify-email me@example.org
+  waybill export create orders --intent nightly-2026-01-31 --column order_id --column amount
+  waybill export wait exp_…
+  waybill export show exp_…                             with its timeline
+  waybill export content exp_… --output orders.csv      checked against the export's digest
+  waybill export release exp_… --reason 'data repaired' an operator's decision";
 
-#[expect(clippy::unused_async, reason = "the other nouns' commands are asynchronous")]
-pub(crate) async fn run(command: ExportCommand, _output: &Output) -> Result<(), CommandError> {
-    match command {}
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub(crate) enum ExportCommand {
+    /// Ask for an export; the same intent again answers the same export
+    Create(create::Create),
+    /// Show an export and its timeline
+    Show {
+        /// The export
+        export_id: String,
+    },
+    /// Follow an export until it ends; exit code 1 when it ends without a result
+    Wait {
+        /// The export
+        export_id: String,
+        /// How long to wait at the most
+        #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+        timeout: u64,
+    },
+    /// Download an export's file; it appears only when it is whole and right
+    Content {
+        /// The export
+        export_id: String,
+        /// Where to write it [default: EXPORT_ID.csv]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Let a quarantined export try again
+    Release {
+        /// The export
+        export_id: String,
+        /// Why, for the record
+        #[arg(long)]
+        reason: String,
+    },
+    /// End a quarantined export without a result
+    Fail {
+        /// The export
+        export_id: String,
+        /// Why, for the record; the export's owner reads it
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+/// Calls the api with the key of `WAYBILL_API_KEY`: a tenant's, or for `release` and `fail` an operator's.
+pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), CommandError> {
+    let client = Client::from_environment()?;
+    match command {
+        ExportCommand::Create(create) => create::run(&client, create, output).await,
+        ExportCommand::Show { export_id } => show::run(&client, &export_id, output).await,
+        ExportCommand::Wait { export_id, timeout } => wait::run(&client, &export_id, timeout, output).await,
+        ExportCommand::Content { export_id, output: file } => {
+            content::run(&client, &export_id, file, output).await
+        }
+        ExportCommand::Release { export_id, reason } => {
+            decide(&client, &export_id, "release", &reason, output).await
+        }
+        ExportCommand::Fail { export_id, reason } => {
+            decide(&client, &export_id, "fail", &reason, output).await
+        }
+    }
+}
+
+async fn decide(
+    client: &Client,
+    export_id: &str,
+    verb: &str,
+    reason: &str,
+    output: &Output,
+) -> Result<(), CommandError> {
+    let path = format!("/v1/ops/exports/{export_id}/{verb}");
+    let export = client.post(&path, &json!({ "reason": reason })).await?;
+    output.answer(&export, |export| {
+        format!("{}  {}", super::text::of(&export["export_id"]), super::text::of(&export["state"]))
+    })
 }

@@ -1,0 +1,65 @@
+//! `waybill export create`.
+
+use reqwest::StatusCode;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::super::{CommandError, text};
+use crate::client::Client;
+use crate::output::Output;
+
+/// What is asked for.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Create {
+    /// The data set
+    dataset: String,
+    /// The Idempotency-Key: the same one again answers the same export [default: a new one]
+    #[arg(long, value_name = "KEY")]
+    intent: Option<String>,
+    /// A column of the file, in order; without any, all of them
+    #[arg(long = "column", value_name = "COLUMN")]
+    columns: Vec<String>,
+    /// What people call it; searchable
+    #[arg(long)]
+    name: Option<String>,
+    /// A label; searchable; may be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    labels: Vec<(String, String)>,
+    /// A mail address that is told about the outcome
+    #[arg(long = "notify-email", value_name = "ADDRESS")]
+    emails: Vec<String>,
+    /// A URL that is told about the outcome
+    #[arg(long = "notify-webhook", value_name = "URL")]
+    webhooks: Vec<String>,
+}
+
+fn label(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+pub(super) async fn run(client: &Client, create: Create, output: &Output) -> Result<(), CommandError> {
+    let intent = create.intent.clone().unwrap_or_else(|| Uuid::now_v7().to_string());
+    // Said before it is sent: whoever loses the answer can send the same intent again.
+    output.note(&format!("intent {intent}"));
+    let answer = client.post_intent("/v1/exports", &intent, &body(create)).await?;
+    let is_new = answer.status == StatusCode::ACCEPTED;
+    output.answer(&answer.body, |export| {
+        let known = if is_new { "" } else { "  (known intent)" };
+        format!("{}  {}{known}", text::of(&export["export_id"]), text::of(&export["state"]))
+    })
+}
+
+fn body(create: Create) -> Value {
+    let labels: Map<String, Value> =
+        create.labels.into_iter().map(|(key, value)| (key, value.into())).collect();
+    let emails = create.emails.iter().map(|target| json!({ "channel": "email", "target": target }));
+    let webhooks = create.webhooks.iter().map(|target| json!({ "channel": "webhook", "target": target }));
+    json!({
+        "dataset": create.dataset,
+        "columns": (!create.columns.is_empty()).then_some(create.columns),
+        "name": create.name,
+        "labels": labels,
+        "notify": emails.chain(webhooks).collect::<Vec<_>>(),
+    })
+}

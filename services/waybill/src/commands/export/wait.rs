@@ -1,0 +1,135 @@
+//! `waybill export wait`: follows an export until it ends.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::super::{CommandError, text};
+use super::duration;
+use crate::client::{Client, codes};
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// How often the export is looked at.
+const LOOK_INTERVAL_MS: u64 = 500;
+
+pub(super) async fn run(
+    client: &Client,
+    export_id: &str,
+    seconds_max: u64,
+    output: &Output,
+) -> Result<(), CommandError> {
+    let following = follow(client, export_id, Progress::new(output));
+    let export = timeout(Duration::from_secs(seconds_max), following).await.map_err(|elapsed| {
+        let message = format!("{export_id} did not end within {seconds_max} s");
+        CommandError::new(Exit::Failed, codes::WAIT_TIMED_OUT, message)
+            .with_source(elapsed)
+            .with_hint(format!("waybill export show {export_id}"))
+    })??;
+    output.answer(&export, line)?;
+    if export["state"] == "succeeded" {
+        return Ok(());
+    }
+    let message = format!("{export_id} is {}", text::of(&export["state"]));
+    let failure = &export["failure"];
+    let hint = match failure["code"].as_str() {
+        Some(code) => format!("{}; docs/errors/{code}.md says more", text::of(&failure["detail"])),
+        None => format!("waybill export show {export_id}"),
+    };
+    Err(CommandError::new(Exit::Failed, codes::EXPORT_UNSUCCESSFUL, message).with_hint(hint))
+}
+
+/// Looks until the export has come to rest. A quarantined one has: it waits for a person.
+async fn follow(client: &Client, export_id: &str, mut progress: Progress) -> Result<Value, CommandError> {
+    let path = format!("/v1/exports/{export_id}");
+    let mut looks = interval(Duration::from_millis(LOOK_INTERVAL_MS));
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let export = client.get(&path).await?;
+        progress.show(&export);
+        if !matches!(export["state"].as_str(), Some("pending" | "running")) {
+            progress.end();
+            return Ok(export);
+        }
+    }
+}
+
+fn line(export: &Value) -> String {
+    let state = text::of(&export["state"]);
+    let result = &export["result"];
+    match (result["rows"].as_i64(), result["bytes"].as_i64()) {
+        (Some(rows), Some(bytes)) => format!("{state}  {rows} rows  {}", duration::bytes(bytes)),
+        _ => state,
+    }
+}
+
+/// Progress on stderr: a bar for a person, a line a change for a log, nothing for a script.
+enum Progress {
+    Bar(ProgressBar),
+    Lines { last: String },
+    None,
+}
+
+impl Progress {
+    fn new(output: &Output) -> Self {
+        if output.json {
+            return Self::None;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Self::Lines { last: String::new() };
+        }
+        let bar = ProgressBar::new_spinner();
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self::Bar(bar)
+    }
+
+    fn show(&mut self, export: &Value) {
+        let state = text::of(&export["state"]);
+        let progress = &export["progress"];
+        let done = progress["rows_done"].as_u64();
+        let total = progress["rows_total"].as_u64().filter(|total| *total > 0);
+        match self {
+            Self::Bar(bar) => show_bar(bar, state, done, total),
+            Self::Lines { last } => {
+                let line = match (done, total) {
+                    (Some(done), Some(total)) => format!("{state}  {done} of {total} rows"),
+                    (Some(done), None) => format!("{state}  {done} rows"),
+                    (None, _) => state,
+                };
+                if line != *last {
+                    eprintln!("{line}");
+                    *last = line;
+                }
+            }
+            Self::None => {}
+        }
+    }
+
+    fn end(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn show_bar(bar: &ProgressBar, state: String, done: Option<u64>, total: Option<u64>) {
+    let style = match total {
+        Some(_) => "{msg} [{bar:40}] {pos} of {len} rows, {per_sec}, {eta} to go",
+        None => "{spinner} {msg} {pos} rows, {elapsed}",
+    };
+    if bar.length() != total || total.is_none() {
+        // A style that does not parse would be seen by the first person who waits.
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style);
+        }
+        if let Some(total) = total {
+            bar.set_length(total);
+        }
+    }
+    bar.set_message(state);
+    bar.set_position(done.unwrap_or(0));
+}

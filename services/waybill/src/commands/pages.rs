@@ -1,0 +1,23 @@
+//! Lists of the api, page after page.
+
+use serde_json::Value;
+
+use super::CommandError;
+use crate::client::Client;
+
+/// All entries of the list at `path`; `member` is what the list is called in its answer.
+pub(super) async fn all(client: &Client, path: &str, member: &str) -> Result<Vec<Value>, CommandError> {
+    let mut entries = Vec::new();
+    let mut address = path.to_owned();
+    loop {
+        let mut page = client.get(&address).await?;
+        if let Value::Array(page) = page[member].take() {
+            entries.extend(page);
+        }
+        // Both lists go on after an id or a name, neither of which needs encoding.
+        match page["next"].as_str() {
+            Some(next) => address = format!("{path}?after={next}"),
+            None => return Ok(entries),
+        }
+    }
+}
