@@ -5,7 +5,7 @@ use deadpool_postgres::Pool;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, ConfigError, DatabaseUrl};
+use crate::config::{Config, ConfigError};
 use crate::health::Health;
 use crate::pool::{Address, Dedicated, PoolError};
 use crate::role::{Role, Schema};
@@ -102,16 +102,18 @@ impl Context {
     }
 }
 
-/// The admin's connection to the database of a schema: the admin's own address for `export`, `outbox` and what lies
-/// beside them, and the admin's user at the schema's address for the rest.
+/// The admin's connection to the database of a schema. The admin's own address is used as it is where it names the
+/// export database: it may bypass a pooler that the roles go through. Otherwise the admin's user goes to the schema's
+/// address, so that no other database than the configured one is ever migrated.
 ///
 /// # Errors
 /// [`PoolError::NoAdmin`] without `[admin] postgres_url`; otherwise as [`Context::dedicated`].
 pub async fn connect_as_admin(config: &Config, schema: Schema) -> Result<Dedicated, PoolError> {
     let admin = config.admin.postgres_url.as_ref().ok_or(PoolError::NoAdmin)?;
-    let place: DatabaseUrl = config.database.url(schema);
-    let beside_export = place.without_user() == config.database.url(Schema::Export).without_user();
-    let url = if beside_export { admin.clone() } else { admin.at(&place) };
+    let (place, export) = (config.database.url(schema), config.database.url(Schema::Export));
+    let beside_export = place.without_user() == export.without_user();
+    let own = beside_export && admin.database() == export.database();
+    let url = if own { admin.clone() } else { admin.at(&place) };
     let mut address = Address::parse(schema, &url)?;
     address.name("waybill_admin");
     address.connect().await

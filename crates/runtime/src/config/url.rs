@@ -38,6 +38,13 @@ impl DatabaseUrl {
         }
     }
 
+    /// The database's name, if the address gives one.
+    pub(crate) fn database(&self) -> Option<&str> {
+        let (place, _) = self.0.split_once('?').unwrap_or((&self.0, ""));
+        let (_, name) = place.split_once("://")?.1.split_once('/')?;
+        (!name.is_empty()).then_some(name)
+    }
+
     /// Scheme with `://`, user and password, and the rest.
     fn parts(&self) -> Option<(&str, Option<&str>, &str)> {
         let authority = self.0.find("://")? + 3;
@@ -121,6 +128,7 @@ mod tests {
         let admin = DatabaseUrl::new("postgres://admin:p@one:1/a?sslmode=require");
         let place = DatabaseUrl::new("postgres://x@two:2/b");
         assert_eq!(admin.at(&place).expose(), "postgres://admin:p@two:2/b");
+        assert_eq!((admin.database(), DatabaseUrl::new("postgres://one?a=/b").database()), (Some("a"), None));
         assert_eq!(admin.without_user().expose(), "postgres://one:1/a?sslmode=require");
     }
 }
