@@ -1,6 +1,8 @@
 //! Applying what was fetched of one partition: decode, then transaction after transaction until all of it is applied or
 //! parked, or the partition is somebody else's.
 
+use tokio_util::sync::CancellationToken;
+
 use crate::backoff::Backoff;
 use crate::codes;
 use crate::complaint::Complaint;
@@ -9,7 +11,6 @@ use crate::effect::{DecodeError, Delivery, Effect, Poison};
 use crate::failure::{Failure, chain};
 use crate::record::Record;
 use crate::transaction::{Holding, Piece, commit};
-use tokio_util::sync::CancellationToken;
 
 /// How often Postgres has to refuse one record's values before the record is parked: a constraint may have been hit by a
 /// race.

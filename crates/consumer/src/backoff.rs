@@ -1,6 +1,7 @@
 //! The wait between two tries.
 
 use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 
 const FIRST_WAIT: Duration = Duration::from_millis(100);
@@ -43,8 +44,9 @@ impl Backoff {
 
 #[cfg(test)]
 mod tests {
-    use super::{Backoff, FIRST_WAIT};
     use std::time::Duration;
+
+    use super::{Backoff, FIRST_WAIT};
 
     #[test]
     fn waits_double_to_a_bound_and_begin_again_after_a_success() {

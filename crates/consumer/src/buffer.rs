@@ -1,7 +1,8 @@
 //! What was fetched of one partition and waits for its transaction, and how much of it makes one batch.
 
-use crate::record::Record;
 use std::collections::VecDeque;
+
+use crate::record::Record;
 
 /// Records of one partition in offset order, with their size.
 #[derive(Debug, Default)]
@@ -44,9 +45,10 @@ impl Buffer {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::Buffer;
     use crate::record::Record;
-    use proptest::prelude::*;
 
     fn record(offset: i64, payload_bytes: usize) -> Record {
         Record { payload: Some(vec![0; payload_bytes]), ..Record::new("t", 0, offset) }

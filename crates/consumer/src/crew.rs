@@ -1,5 +1,12 @@
 //! What the tasks of one consumer share, and how they answer the poll thread.
 
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use deadpool_postgres::Pool;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
 use crate::ConsumerOptions;
 use crate::complaint::Complaint;
 use crate::inspector::Inspector;
@@ -7,11 +14,6 @@ use crate::load::Loaded;
 use crate::metrics::Meter;
 use crate::position::Place;
 use crate::status::StatusSink;
-use deadpool_postgres::Pool;
-use std::sync::Arc;
-use std::sync::mpsc::Sender;
-use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 
 /// What wakes the poll thread.
 #[derive(Debug)]

@@ -1,9 +1,11 @@
 //! What a service does with its records: the one trait that it writes.
 
-use crate::record::Record;
-use async_trait::async_trait;
 use std::error::Error;
+
+use async_trait::async_trait;
 use tokio_postgres::Transaction;
+
+use crate::record::Record;
 
 /// The identity of one event, compared byte for byte, whatever envelope carried it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,7 +1,8 @@
 //! Why a transaction did not commit, and what follows from it.
 
-use crate::effect::{EffectError, Poison};
 use std::error::Error;
+
+use crate::effect::{EffectError, Poison};
 
 pub(crate) type Cause = Box<dyn Error + Send + Sync>;
 

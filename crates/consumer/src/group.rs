@@ -1,13 +1,14 @@
 //! The group's side of the client: what a rebalance does, which is to take note and to let go.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::{KafkaError, KafkaResult};
 use rdkafka::topic_partition_list::{TopicPartitionList, TopicPartitionListElem};
 use rdkafka::types::RDKafkaRespErr;
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Something that the group decided.
 #[derive(Debug)]
@@ -46,6 +47,11 @@ impl Membership {
     /// Whether a callback ran since the last question: `poll` then gave nothing, though more may be queued.
     pub(crate) fn take_served(&self) -> bool {
         std::mem::take(&mut self.state().served)
+    }
+
+    /// Whether the client fetches this partition.
+    pub(crate) fn fetches(&self, partition: i32) -> bool {
+        self.state().fetched.contains(&partition)
     }
 
     /// Begins to fetch one partition at an offset.

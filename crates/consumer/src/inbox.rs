@@ -1,9 +1,11 @@
 //! The inbox: the event keys whose additive effect a consumer group has had.
 
-use crate::EventKey;
 use std::collections::HashSet;
+
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, GenericClient};
+
+use crate::EventKey;
 
 /// Records `keys` and gives back those that were not there. A key that occurs twice among them is new once.
 pub(crate) async fn record(

@@ -1,11 +1,13 @@
 //! A client that joins no group and only asks: for a topic's id and for where its partitions begin and end.
 
-use crate::native::{TopicIdError, describe_topic_id};
+use std::sync::Arc;
+use std::time::Duration;
+
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
-use std::sync::Arc;
-use std::time::Duration;
+
+use crate::native::{TopicIdError, describe_topic_id};
 
 /// How long Kafka may take to answer one question.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);

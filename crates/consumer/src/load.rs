@@ -1,14 +1,16 @@
 //! Taking a partition: its fence from Postgres, its topic and ends from Kafka, and from both where it starts.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
 use crate::backoff::Backoff;
 use crate::codes;
 use crate::crew::Crew;
 use crate::failure::{Cause, chain};
 use crate::start::{Start, StoredPosition, start_decision};
 use crate::{position, topic};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 /// A halted partition is looked at again after that long at first.
 const HALT_RECHECK: Duration = Duration::from_secs(1);

@@ -2,6 +2,10 @@
 //! are not UTF-8 (rdkafka panics on those). All unsafe code of this crate is here.
 #![expect(unsafe_code, reason = "librdkafka's C interface; each block says why it is sound")]
 
+use std::ffi::{CStr, CString, NulError, c_int};
+use std::ptr::{self, NonNull};
+use std::time::Duration;
+
 use rdkafka::ClientConfig;
 use rdkafka::bindings as ffi;
 use rdkafka::client::{Client, ClientContext};
@@ -9,9 +13,6 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{IsError, KafkaError, RDKafkaErrorCode};
 use rdkafka::message::BorrowedMessage;
 use rdkafka::types::{RDKafkaAdminOp, RDKafkaRespErr};
-use std::ffi::{CStr, CString, NulError, c_int};
-use std::ptr::{self, NonNull};
-use std::time::Duration;
 
 /// How Kafka writes the id of a topic that has none (brokers before 2.8).
 const NO_TOPIC_ID: &str = "AAAAAAAAAAAAAAAAAAAAAA";

@@ -1,7 +1,8 @@
 //! What one consumer group is told about its work.
 
-use crate::error::ConsumerError;
 use std::time::Duration;
+
+use crate::error::ConsumerError;
 
 /// How a consumer group reads one topic.
 #[derive(Debug, Clone)]

@@ -1,9 +1,10 @@
 //! Parking: a record that cannot be applied is kept whole until a person decides.
 
-use crate::effect::Poison;
-use crate::record::Record;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, GenericClient};
+
+use crate::effect::Poison;
+use crate::record::Record;
 
 /// The most of a reason's detail that is kept, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;

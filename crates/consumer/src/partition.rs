@@ -1,13 +1,15 @@
 //! A partition that the group gave to this process: being taken, or running.
 
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
 use crate::buffer::Buffer;
 use crate::crew::Ticket;
 use crate::load::Loaded;
 use crate::options::ConsumerOptions;
 use crate::record::Record;
 use crate::transaction::Holding;
-use std::time::{Duration, Instant};
-use tokio_util::sync::CancellationToken;
 
 /// One holding of one partition.
 #[derive(Debug)]
@@ -146,11 +148,12 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::{Flow, HOLD_MAX, Running};
     use crate::ConsumerOptions;
     use crate::load::Loaded;
     use crate::record::Record;
-    use std::time::Instant;
 
     fn running(next_offset: i64) -> Running {
         Running::new(Loaded { topic_id: "id".into(), fence: 1, next_offset })

@@ -4,6 +4,18 @@
 //! an explicit offset once its own is known. So a member stays alive, and other partitions go on, while one of them waits
 //! for Postgres.
 
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
+use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use tokio::runtime::Handle;
+
 use crate::apply::apply;
 use crate::codes;
 use crate::crew::{Crew, Finished, Signal, Ticket};
@@ -14,16 +26,6 @@ use crate::load::{Loaded, load};
 use crate::native::cached_end;
 use crate::partition::{Flow, HOLD_MAX, Partition, Running, Stage};
 use crate::record::Record;
-use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
-use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
-use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use std::collections::BTreeMap;
-use std::ffi::CString;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 
 /// The client is polled that often though nothing signals; each poll also says that the member lives.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -228,6 +230,9 @@ impl<E: Effect> PollThread<E> {
     }
 
     fn let_go(&self, index: i32) {
+        if !self.consumer.context().fetches(index) {
+            return;
+        }
         if let Err(error) = self.consumer.context().let_go(&self.consumer, &self.crew.options.topic, &[index])
         {
             tracing::warn!(partition = index, %error, "the client did not let go of a partition");

@@ -1,8 +1,9 @@
 //! Positions: where a consumer group stands in a partition, and who may move it.
 
-use crate::start::StoredPosition;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, GenericClient};
+
+use crate::start::StoredPosition;
 
 /// One partition of a topic as one consumer group reads it: the key of a position.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,8 @@
 //! A record as Kafka held it.
 
-use crate::native;
 use rdkafka::message::{BorrowedMessage, Message};
+
+use crate::native;
 
 /// What a record costs beyond its own bytes when it waits in a buffer.
 const RECORD_OVERHEAD_BYTES: usize = 128;

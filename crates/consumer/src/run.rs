@@ -1,5 +1,20 @@
 //! A consumer group's work on one topic, from joining to leaving.
 
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Instant;
+
+use deadpool_postgres::Pool;
+use rdkafka::consumer::BaseConsumer;
+use rdkafka::error::KafkaError;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
+
 use crate::codes;
 use crate::crew::{Crew, Signal};
 use crate::failure::chain;
@@ -8,19 +23,6 @@ use crate::inspector::Inspector;
 use crate::metrics::Meter;
 use crate::poll::PollThread;
 use crate::{ConsumerError, ConsumerOptions, Effect, StatusSink, settings};
-use deadpool_postgres::Pool;
-use rdkafka::consumer::BaseConsumer;
-use rdkafka::error::KafkaError;
-use std::collections::BTreeMap;
-use std::ffi::CString;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Instant;
-use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, oneshot};
-use tokio_util::sync::CancellationToken;
 
 /// Consumes `options.topic` as `options.group` until `shutdown`, applying each batch through `effect` on connections of
 /// `pool`, whose `search_path` finds the consumer's tables. How it is goes to `status`.

@@ -1,7 +1,8 @@
 //! The settings of the clients: the caller's, under those that positions depend on.
 
-use crate::options::ConsumerOptions;
 use rdkafka::ClientConfig;
+
+use crate::options::ConsumerOptions;
 
 /// After that long without a heartbeat a member is out, and its partitions go to others.
 const SESSION_TIMEOUT_MS: u32 = 10_000;

@@ -49,9 +49,10 @@ pub fn start_decision(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{Start, StoredPosition, start_decision};
     use crate::codes;
-    use proptest::prelude::*;
 
     fn at(next_offset: i64) -> StoredPosition {
         StoredPosition { topic_id: "here".into(), next_offset }

@@ -1,17 +1,19 @@
 //! The one transaction by which a batch has its effect, its dedup, its parked records and its position, or none of them.
 
+use std::sync::Arc;
+use std::time::Instant;
+
+use deadpool_postgres::Object;
+use tokio_postgres::Transaction;
+use tokio_postgres::types::Type;
+use waybill_fault_points::{Point, reach};
+
 use crate::crew::Crew;
 use crate::effect::{Batch, Dedup, Delivery, Effect, EventKey, Poison};
 use crate::failure::Failure;
 use crate::position::{Move, Moved, advance};
 use crate::record::Record;
 use crate::{inbox, parked};
-use deadpool_postgres::Object;
-use std::sync::Arc;
-use std::time::Instant;
-use tokio_postgres::Transaction;
-use tokio_postgres::types::Type;
-use waybill_fault_points::{Point, reach};
 
 /// How long a transaction may sit idle before Postgres ends it, in milliseconds as Postgres takes them.
 const IDLE_TIMEOUT_MS: &str = "20000";

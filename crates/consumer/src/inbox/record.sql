@@ -5,4 +5,4 @@ INSERT INTO inbox (consumer_group, source, event_id)
 SELECT $1, keys.source, keys.event_id
 FROM UNNEST($2::text[], $3::text[]) AS keys (source, event_id)
 ON CONFLICT (consumer_group, source, event_id) DO NOTHING
-RETURNING source, event_id
+RETURNING source, event_id;

@@ -6,4 +6,4 @@ INSERT INTO parked (
     key, header_names, header_values, payload, reason, detail
 )
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT (consumer_group, topic, partition, record_offset, topic_id) DO NOTHING
+ON CONFLICT (consumer_group, topic, partition, record_offset, topic_id) DO NOTHING;

@@ -8,4 +8,4 @@ WHERE consumer_group = $1
     AND partition = $3
     AND fence = $4
     AND next_offset = $5
-    AND ($6 <= stop_at OR stop_at IS NULL)
+    AND ($6 <= stop_at OR stop_at IS NULL);

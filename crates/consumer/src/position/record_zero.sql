@@ -4,4 +4,4 @@
 INSERT INTO positions (consumer_group, topic, partition, topic_id, next_offset, fence)
 VALUES ($1, $2, $3, $4, 0, 1)
 ON CONFLICT (consumer_group, topic, partition) DO NOTHING
-RETURNING fence
+RETURNING fence;

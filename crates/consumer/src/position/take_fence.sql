@@ -4,4 +4,4 @@
 UPDATE positions
 SET fence = fence + 1
 WHERE consumer_group = $1 AND topic = $2 AND partition = $3
-RETURNING topic_id, next_offset, fence
+RETURNING topic_id, next_offset, fence;

@@ -7,4 +7,4 @@ WHERE consumer_group = $1
     AND partition = $3
     AND fence = $4
     AND next_offset = $5
-    AND stop_at IS NOT NULL
+    AND stop_at IS NOT NULL;

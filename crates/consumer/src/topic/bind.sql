@@ -2,4 +2,4 @@
 -- Lock: none beyond the inserted row. Idempotency key: (consumer_group, topic). Index: topics_pkey.
 INSERT INTO topics (consumer_group, topic, topic_id)
 VALUES ($1, $2, $3)
-ON CONFLICT (consumer_group, topic) DO NOTHING
+ON CONFLICT (consumer_group, topic) DO NOTHING;

@@ -2,4 +2,4 @@
 -- Lock: none. Index: topics_pkey.
 SELECT topic_id
 FROM topics
-WHERE consumer_group = $1 AND topic = $2
+WHERE consumer_group = $1 AND topic = $2;

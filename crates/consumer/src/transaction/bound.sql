@@ -3,4 +3,4 @@
 -- Lock: none. Index: none.
 SELECT
     set_config('idle_in_transaction_session_timeout', $1, true),
-    set_config('lock_timeout', $2, true)
+    set_config('lock_timeout', $2, true);

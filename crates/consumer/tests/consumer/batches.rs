@@ -1,9 +1,11 @@
 //! That a batch has its effect once, whatever comes with it or between.
 
-use crate::bench::{Bench, Ledger};
 use std::sync::atomic::Ordering;
+
 use waybill_consumer::{ConsumerOptions, codes};
 use waybill_testkit::{eventually, produce};
+
+use crate::bench::{Bench, Ledger};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copies_of_an_event_have_one_effect_within_a_batch_and_across() {

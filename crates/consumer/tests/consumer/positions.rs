@@ -1,15 +1,17 @@
 //! Where a partition starts, and that its position moves only with its effect and only by its holder.
 
-use crate::bench::{Bench, Ledger};
+use std::time::{Duration, Instant};
+
 use rdkafka::ClientConfig;
 use rdkafka::admin::{AdminClient, AdminOptions};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use std::time::{Duration, Instant};
 use waybill_consumer::{ConsumerOptions, codes};
 use waybill_testkit::{eventually, kafka_bootstrap};
+
+use crate::bench::{Bench, Ledger};
 
 const KAFKA_TIMEOUT: Duration = Duration::from_secs(10);
 
