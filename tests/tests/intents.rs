@@ -62,7 +62,7 @@ async fn a_rotated_key_of_the_same_service_account_finds_the_same_export() {
     let wanted = json!({ "service_account_id": account, "scopes": ["exports:read", "exports:write"] });
     let key = operator.post("/v1/ops/api-keys", &wanted).await.created();
 
-    let rotated = caller.with_key(key["key"].as_str().expect("a key"), Some(caller.tenant_id()));
+    let rotated = caller.with_key(key["api_key"].as_str().expect("a key"), Some(caller.tenant_id()));
 
     assert_eq!(rotated.export("intent-7").await, export_id);
 }
@@ -75,7 +75,7 @@ async fn a_request_without_an_intent_or_with_a_wrong_body_stores_nothing() {
     let caller = system.tenant(&operator, "a tenant").await;
 
     let without = caller.post("/v1/exports", &json!({ "dataset": "orders" })).await;
-    assert_eq!((without.status.as_u16(), without.code().as_str()), (400, "idempotency-key-missing"));
+    assert_eq!((without.status.as_u16(), without.code().as_str()), (400, "idempotency-key-required"));
     for body in
         [json!({}), json!({ "dataset": "nothing" }), json!({ "dataset": "orders", "columns": ["secret"] })]
     {

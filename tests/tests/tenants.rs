@@ -99,13 +99,13 @@ async fn no_path_answers_without_a_key_or_with_a_revoked_one() {
         admin.query_one(account, &[&scene.one.tenant_id()]).await.expect("the account").get(0);
     let wanted = json!({ "service_account_id": account, "scopes": ["exports:read"] });
     let made: Value = scene.operator.post("/v1/ops/api-keys", &wanted).await.created();
-    let fresh = scene.one.with_key(made["key"].as_str().expect("a key"), None);
+    let fresh = scene.one.with_key(made["api_key"].as_str().expect("a key"), None);
     assert!(fresh.get(&format!("/v1/exports/{}", scene.export_id)).await.status.is_success());
     let revoke = format!("/v1/ops/api-keys/{}/revoke", made["api_key_id"].as_str().expect("its id"));
     scene.operator.post(&revoke, &json!({ "reason": "a test" })).await.success();
 
     let without = scene.one.with_key("", None);
-    let wrong = scene.one.with_key(&format!("{}x", made["key"].as_str().expect("a key")), None);
+    let wrong = scene.one.with_key(&format!("{}x", made["api_key"].as_str().expect("a key")), None);
     for path in declared_paths() {
         let concrete =
             path.replace("{export_id}", &scene.export_id).replace("{tenant_id}", scene.one.tenant_id());
@@ -129,7 +129,7 @@ async fn a_key_that_may_only_read_starts_nothing() {
     let account: String = admin.query_one(account, &[&caller.tenant_id()]).await.expect("the account").get(0);
     let wanted = json!({ "service_account_id": account, "scopes": ["exports:read"] });
     let made: Value = operator.post("/v1/ops/api-keys", &wanted).await.created();
-    let reader = caller.with_key(made["key"].as_str().expect("a key"), None);
+    let reader = caller.with_key(made["api_key"].as_str().expect("a key"), None);
 
     let refused = reader.ask("intent-7", &json!({ "dataset": "orders" })).await;
 

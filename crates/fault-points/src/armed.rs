@@ -3,8 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::{Signal, raise};
 
 use crate::{Point, VARIABLE};
 
@@ -35,9 +34,9 @@ pub fn reach(point: Point) {
     let armed = ARMED.get_or_init(|| armed_by_environment().unwrap_or_default());
     let Some(armed) = armed.filter(|armed| armed.point == point) else { return };
     if HITS.fetch_add(1, Ordering::SeqCst) + 1 == armed.hit {
-        // To the process, not to the thread. It is delivered before the call returns, so no line after this one runs
-        // until somebody continues the process.
-        let _ = kill(Pid::this(), Signal::SIGSTOP);
+        // To this thread, not to the process: the kernel would let any thread take a signal of the process, and this
+        // one would run on meanwhile. A stop that one thread takes stops all of them, and this one first.
+        let _ = raise(Signal::SIGSTOP);
     }
 }
 

@@ -123,7 +123,7 @@ impl System {
             String::from_utf8_lossy(&made.stderr)
         );
         let answer: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}"));
-        let key = answer["key"].as_str().unwrap_or_else(|| panic!("no key in {answer}"));
+        let key = answer["api_key"].as_str().unwrap_or_else(|| panic!("no key in {answer}"));
         Caller::new(base_url(api).await, key, None)
     }
 
@@ -148,7 +148,7 @@ impl System {
             "columns": ["order_id", "customer", "note", "amount", "ordered_at"],
         });
         operator.post("/v1/ops/datasets", &registration).await.success();
-        operator.with_key(&text(&key, "key"), Some(&tenant_id))
+        operator.with_key(&text(&key, "api_key"), Some(&tenant_id))
     }
 
     /// Rows that a careless writer of CSV would get wrong.
