@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use waybill_runtime::shutdown::ROLE_LIMIT;
 use waybill_runtime::{Context, Role};
@@ -14,41 +15,49 @@ pub(super) async fn supervise(
     contexts: Vec<Context>,
     shutdown: CancellationToken,
 ) -> Result<(), CommandError> {
-    let mut running: BTreeSet<Role> = contexts.iter().map(|context| context.role).collect();
-    let mut roles = JoinSet::new();
-    for context in contexts {
-        let role = context.role;
-        roles.spawn(async move {
-            // A task of its own, so that a panic can be told from the role that it ended.
-            (role, tokio::spawn(start(context)).await)
-        });
+    let roles = contexts.into_iter().map(|context| (context.role, start(context)));
+    settle(roles, shutdown, ROLE_LIMIT).await
+}
+
+async fn settle<F>(
+    roles: impl Iterator<Item = (Role, F)>,
+    shutdown: CancellationToken,
+    limit: Duration,
+) -> Result<(), CommandError>
+where
+    F: Future<Output = Result<(), CommandError>> + Send + 'static,
+{
+    let mut running = BTreeSet::new();
+    let mut tasks = JoinSet::new();
+    for (role, work) in roles {
+        running.insert(role);
+        // A task of its own, so that a panic can be told from the role that it ended.
+        tasks.spawn(async move { (role, tokio::spawn(work).await) });
     }
     let mut outcome = Ok(());
-    loop {
-        let ended = tokio::select! {
-            () = shutdown.cancelled() => break,
-            ended = roles.join_next() => ended,
-        };
-        let Some(ended) = ended else { break };
-        outcome = judge(ended, &mut running, shutdown.is_cancelled());
-        shutdown.cancel();
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        ended = tasks.join_next() => {
+            outcome = ended.map_or(Ok(()), |ended| judge(ended, &mut running, shutdown.is_cancelled()));
+            shutdown.cancel();
+        }
     }
     let rest = async {
-        while let Some(ended) = roles.join_next().await {
+        while let Some(ended) = tasks.join_next().await {
             let result = judge(ended, &mut running, true);
             outcome = std::mem::replace(&mut outcome, Ok(())).and(result);
         }
     };
-    if tokio::time::timeout(ROLE_LIMIT, rest).await.is_err() {
+    if tokio::time::timeout(limit, rest).await.is_err() {
         let names: Vec<_> = running.iter().map(|role| role.as_str()).collect();
-        let message = format!("{} did not end within {} s", names.join(", "), ROLE_LIMIT.as_secs());
+        let message = format!("{} did not end within {} s", names.join(", "), limit.as_secs());
         let late = CommandError::new(Exit::Failed, waybill_runtime::codes::SHUTDOWN_TIMED_OUT, message);
         return outcome.and(Err(late));
     }
     outcome
 }
 
-type Ended = Result<(Role, Result<Result<(), CommandError>, tokio::task::JoinError>), tokio::task::JoinError>;
+type Ended = Result<(Role, Result<Result<(), CommandError>, JoinError>), JoinError>;
 
 /// Strikes the role off, and says whether it ended as it should.
 fn judge(ended: Ended, running: &mut BTreeSet<Role>, asked: bool) -> Result<(), CommandError> {
@@ -63,5 +72,68 @@ fn judge(ended: Ended, running: &mut BTreeSet<Role>, asked: bool) -> Result<(), 
         Ok(Ok(())) => Err(failed(format!("{role} ended without being asked to"))),
         Ok(Err(error)) => Err(error),
         Err(panic) => Err(failed(format!("{role} panicked")).with_source(panic)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio_util::sync::CancellationToken;
+    use waybill_runtime::Role;
+
+    use super::settle;
+    use crate::exit::{CommandError, Exit};
+
+    const ENOUGH: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn a_role_that_fails_ends_the_others_and_its_error_is_the_processs() {
+        let shutdown = CancellationToken::new();
+        let asked = shutdown.clone();
+        let roles = [Role::Relay, Role::Worker].into_iter().map(|role| {
+            let asked = asked.clone();
+            (role, async move {
+                if role == Role::Worker {
+                    return Err(CommandError::new(Exit::Unavailable, "role-failed", "worker ended"));
+                }
+                asked.cancelled().await;
+                Ok(())
+            })
+        });
+        let error = settle(roles, shutdown, ENOUGH).await.unwrap_err();
+        assert_eq!((error.exit, error.message.as_str()), (Exit::Unavailable, "worker ended"));
+    }
+
+    #[tokio::test]
+    async fn a_role_that_ends_unasked_or_panics_fails_the_process() {
+        let ended =
+            settle([(Role::Api, async { Ok(()) })].into_iter(), CancellationToken::new(), ENOUGH).await;
+        assert_eq!(ended.unwrap_err().message, "api ended without being asked to");
+        let panicking = async { panic!("out of luck") };
+        let panicked = settle([(Role::Api, panicking)].into_iter(), CancellationToken::new(), ENOUGH).await;
+        assert_eq!(panicked.unwrap_err().message, "api panicked");
+    }
+
+    #[tokio::test]
+    async fn a_role_that_does_not_end_in_time_is_named_and_not_waited_for() {
+        let shutdown = CancellationToken::new();
+        shutdown.cancel();
+        let stuck = [(Role::Relay, std::future::pending())].into_iter();
+        let error = settle(stuck, shutdown, Duration::from_millis(10)).await.unwrap_err();
+        assert_eq!((error.code.as_str(), error.exit), ("shutdown-timed-out", Exit::Failed));
+        assert!(error.message.starts_with("relay did not end"), "{}", error.message);
+    }
+
+    #[tokio::test]
+    async fn roles_that_end_when_they_are_asked_to_are_a_success() {
+        let shutdown = CancellationToken::new();
+        shutdown.cancel();
+        let asked = shutdown.clone();
+        let role = async move {
+            asked.cancelled().await;
+            Ok(())
+        };
+        assert!(settle([(Role::Stats, role)].into_iter(), shutdown, ENOUGH).await.is_ok());
     }
 }
