@@ -28,7 +28,19 @@ pub(crate) async fn clone_into(server: &Url, name: &str) {
         make(&admin, server, &template).await;
     }
     run(&admin, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
+    copy_privileges(&admin, &template, name).await;
     // The lock goes with the connection.
+}
+
+/// What roles may do with the database itself is the one thing that a copy does not bring along.
+async fn copy_privileges(admin: &Client, template: &str, name: &str) {
+    run(admin, &format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC")).await;
+    let query = "SELECT format('GRANT %s ON DATABASE %I TO %I', privilege_type, $2::text, grantee::regrole)
+                 FROM pg_database, aclexplode(datacl) WHERE datname = $1 AND grantee <> 0";
+    let grants = admin.query(query, &[&template, &name]).await;
+    for grant in grants.unwrap_or_else(|error| panic!("{query}: {error:?}")) {
+        run(admin, grant.get(0)).await;
+    }
 }
 
 async fn exists(admin: &Client, name: &str) -> bool {
@@ -93,6 +105,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 fn fingerprint() -> String {
     let mut hash = Sha256::new();
+    hash.update(fs::read(migrations().join("roles.sql")).unwrap_or_default());
     for schema in SCHEMAS {
         for file in files(&migrations().join(schema)) {
             hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
