@@ -126,13 +126,8 @@ impl Statements {
         cursor: &mut Cursor,
         batch: Batch,
     ) -> Result<(), WindowError> {
-        let Window { after_seq, .. } = cursor.window;
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-            [&cursor.outbox, &cursor.fence, &after_seq, &batch.last_seq, &batch.events];
-        let moved: i64 = db.query_one(&self.advance, &parameters).await?.try_get(0)?;
-        if moved == 0 {
-            return Err(fenced(cursor));
-        }
+        let Batch { last_seq, events } = batch;
+        move_by(db, &self.advance, cursor, last_seq, events).await?;
         cursor.window.after_seq = batch.last_seq;
         Ok(())
     }
@@ -147,17 +142,28 @@ impl Statements {
         cursor: &mut Cursor,
         batch: Option<Batch>,
     ) -> Result<(), WindowError> {
-        let Window { from, to, after_seq } = &cursor.window;
-        let (last_seq, events) = batch.map_or((*after_seq, 0), |batch| (batch.last_seq, batch.events));
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
-            [&cursor.outbox, &cursor.fence, after_seq, &last_seq, &events, from, to];
-        let moved: i64 = db.query_one(&self.drain, &parameters).await?.try_get(0)?;
-        if moved == 0 {
-            return Err(fenced(cursor));
-        }
+        let stands = cursor.window.after_seq;
+        let (last_seq, events) = batch.map_or((stands, 0), |batch| (batch.last_seq, batch.events));
+        move_by(db, &self.drain, cursor, last_seq, events).await?;
         cursor.window.from = cursor.window.to.clone();
         cursor.window.after_seq = 0;
         Ok(())
+    }
+}
+
+/// Runs a statement that moves the cursor from where it is known to stand.
+async fn move_by(
+    db: &impl GenericClient,
+    statement: &Statement,
+    cursor: &Cursor,
+    last_seq: i64,
+    events: i32,
+) -> Result<(), WindowError> {
+    let Cursor { outbox, fence, window: Window { from, to, after_seq } } = cursor;
+    let row = db.query_one(statement, &[outbox, fence, after_seq, &last_seq, &events, from, to]).await?;
+    match row.try_get::<_, i64>(0)? {
+        0 => Err(fenced(cursor)),
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,9 @@
+//! The relay and its window on a real Postgres and a real Kafka.
+
+mod delivery;
+mod fixtures;
+mod outage;
+mod plans;
+mod refusal;
+mod takeover;
+mod window;

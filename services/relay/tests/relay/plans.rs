@@ -1,0 +1,103 @@
+//! How Postgres finds the rows of a window, on an outbox that holds many others.
+
+use tokio_postgres::Client;
+
+use crate::fixtures::Outbox;
+
+/// Rows that were relayed long ago, over three daily partitions and few transactions: the statistics that make a
+/// sequential scan look cheap.
+const SEED: [&str; 4] = [
+    "DO $$ BEGIN FOR part IN 0..5 LOOP
+        INSERT INTO outbox.events (topic, key, event_id, header_names, header_values, payload, created_at)
+        SELECT 'events', int8send(n), 'evt', ARRAY['a', 'b'], ARRAY['1'::bytea, '2'], decode(repeat('00', 200), 'hex'),
+            now() + (n % 3) * interval '1 day'
+        FROM generate_series(1, 10000) AS n;
+        COMMIT;
+    END LOOP; END $$",
+    "VACUUM ANALYZE outbox.events",
+    "UPDATE outbox.cursors SET from_snapshot = pg_current_snapshot(), to_snapshot = pg_current_snapshot()",
+    "INSERT INTO outbox.events (topic, key, event_id, header_names, header_values, payload)
+    SELECT 'events', 'k', 'evt', '{}', '{}', 'x' FROM generate_series(1, 20)",
+];
+
+/// More 8 kB blocks than a read of 20 rows over all partitions needs, and far fewer than the table has.
+const BLOCKS_MAX: u64 = 400;
+
+struct Plan {
+    text: String,
+}
+
+impl Plan {
+    /// The plan as it ran, of a statement prepared with or without knowledge of its parameters.
+    async fn of(db: &Client, mode: &str, sql: &str, parameters: &str) -> Self {
+        db.batch_execute(&format!("SET plan_cache_mode = {mode}; PREPARE looked_at AS {sql}"))
+            .await
+            .expect("prepared");
+        let explain = format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) EXECUTE looked_at({parameters})");
+        let lines = db.query(&explain, &[]).await.expect("a plan");
+        db.batch_execute("DEALLOCATE looked_at").await.expect("forgotten");
+        let text: Vec<String> = lines.iter().map(|line| line.get(0)).collect();
+        Self { text: text.join("\n") }
+    }
+
+    /// Blocks that the whole execution touched: the topmost node counts those below it.
+    fn blocks(&self) -> u64 {
+        let line = self.text.lines().find(|line| line.trim_start().starts_with("Buffers: shared"));
+        let counts = line.unwrap_or_default().split_whitespace().filter_map(|word| {
+            let (name, count) = word.split_once('=')?;
+            matches!(name, "hit" | "read").then(|| count.parse::<u64>().ok())?
+        });
+        counts.sum()
+    }
+
+    fn must_use(&self, indexes: &str) {
+        // A partition without rows may be scanned: that is nothing.
+        let scanned = self.text.lines().find(|line| {
+            line.contains("Seq Scan on events")
+                && !line.contains("never executed")
+                && !line.contains("rows=0")
+        });
+        assert!(scanned.is_none(), "{}", self.text);
+        assert!(self.text.contains(indexes), "{indexes} is not used:\n{}", self.text);
+        assert!(self.blocks() <= BLOCKS_MAX, "{} blocks:\n{}", self.blocks(), self.text);
+        assert!(self.blocks() > 0, "no count of blocks:\n{}", self.text);
+    }
+}
+
+macro_rules! statement {
+    ($name:literal) => {
+        include_str!(concat!("../../../../crates/outbox/src/window/sql/", $name, ".sql"))
+    };
+}
+
+#[tokio::test]
+async fn every_read_of_a_window_goes_through_an_index_with_and_without_known_parameters() {
+    let outbox = Outbox::new().await;
+    for step in SEED {
+        outbox.run(step).await;
+    }
+    let db = outbox.database.role("relay").await;
+    let row = outbox
+        .admin
+        .query_one("SELECT from_snapshot::text, pg_current_snapshot()::text FROM outbox.cursors", &[]);
+    let row = row.await.expect("the cursor");
+    let (from, to): (String, String) = (row.get(0), row.get(1));
+    let newest = outbox.number("SELECT max(seq) FROM outbox.events").await;
+    let middle = newest / 2;
+    for mode in ["force_custom_plan", "force_generic_plan"] {
+        let idle = Plan::of(&db, mode, statement!("pending"), &format!("'{to}', '{{5,7}}'")).await;
+        idle.must_use("xid_seq_idx");
+        let busy = Plan::of(&db, mode, statement!("pending"), &format!("'{from}', '{{}}'")).await;
+        busy.must_use("xid_seq_idx");
+        let parameters = format!("'{from}', '{to}', 0, 1000, 1000000, '{{5,7}}'");
+        let steady = Plan::of(&db, mode, statement!("page_by_xid"), &parameters).await;
+        steady.must_use("xid_seq_idx");
+        let survey =
+            Plan::of(&db, mode, statement!("survey"), &format!("'{from}', '{to}', 0, '{{5,7}}'")).await;
+        survey.must_use("xid_seq_idx");
+        let parameters = format!("'1:1:', '{to}', {middle}, 100, 1000000, {newest}");
+        let catching_up = Plan::of(&db, mode, statement!("page_by_seq"), &parameters).await;
+        catching_up.must_use("pkey");
+        catching_up.must_use("Merge Append");
+    }
+}

@@ -1,0 +1,214 @@
+//! The window cursor, statement by statement, with the relay's own privileges.
+
+use waybill_outbox::window::{Batch, Method, PageLimits, WindowError, acquire, release, renew, standing};
+
+use crate::fixtures::{LONG, Outbox, WIDE, seqs, write};
+
+const TOPIC: &str = "events";
+
+#[tokio::test]
+async fn a_low_seq_that_commits_after_higher_ones_were_sent_is_in_the_next_window() {
+    let mut outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let other = outbox.database.role("api").await;
+    let late = outbox.writer.transaction().await.expect("begun");
+    let low = write(&late, TOPIC, "a", "low").await;
+    let high = write(&other, TOPIC, "b", "high").await;
+    assert!(low < high);
+
+    statements.open(&db, &mut cursor).await.expect("opened");
+    assert_eq!(seqs(&db, &statements, &cursor).await, [high]);
+    let batch = Batch { last_seq: high, events: 1 };
+    statements.drain(&db, &mut cursor, Some(batch)).await.expect("drained");
+    assert!(!statements.pending(&db, &cursor.window).await.expect("an answer"), "not committed yet");
+
+    late.commit().await.expect("committed");
+    assert!(statements.pending(&db, &cursor.window).await.expect("an answer"));
+    statements.open(&db, &mut cursor).await.expect("opened");
+    assert_eq!(seqs(&db, &statements, &cursor).await, [low]);
+}
+
+#[tokio::test]
+async fn a_transaction_of_somebody_else_neither_stalls_nor_hides_rows() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let mut holder = outbox.database.admin().await;
+    let held = holder.transaction().await.expect("begun");
+    held.execute("SELECT pg_current_xact_id()", &[]).await.expect("an xid of its own");
+    let mut expected = Vec::new();
+    for round in 0..3 {
+        expected.push(write(&outbox.writer, TOPIC, "a", &format!("round {round}")).await);
+        statements.open(&db, &mut cursor).await.expect("opened");
+        assert_eq!(seqs(&db, &statements, &cursor).await, [*expected.last().expect("one")], "round {round}");
+        statements.drain(&db, &mut cursor, None).await.expect("drained");
+    }
+    held.commit().await.expect("committed");
+    assert!(!statements.pending(&db, &cursor.window).await.expect("an answer"), "it wrote no row");
+}
+
+#[tokio::test]
+async fn rows_that_were_rolled_back_are_no_rows() {
+    let mut outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let mut tx = outbox.writer.transaction().await.expect("begun");
+    let kept = write(&tx, TOPIC, "a", "kept").await;
+    let nested = tx.savepoint("nested").await.expect("a subtransaction");
+    write(&nested, TOPIC, "a", "taken back").await;
+    nested.rollback().await.expect("rolled back");
+    let nested = tx.savepoint("nested").await.expect("a subtransaction");
+    let also_kept = write(&nested, TOPIC, "a", "kept, too").await;
+    nested.commit().await.expect("released");
+    tx.commit().await.expect("committed");
+    let tx = outbox.writer.transaction().await.expect("begun");
+    write(&tx, TOPIC, "a", "never").await;
+    tx.rollback().await.expect("rolled back");
+    statements.open(&db, &mut cursor).await.expect("opened");
+    assert_eq!(seqs(&db, &statements, &cursor).await, [kept, also_kept]);
+}
+
+#[tokio::test]
+async fn a_window_is_resumed_in_the_middle_by_whoever_takes_over() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let mut rows = Vec::new();
+    for number in 0..5 {
+        rows.push(write(&outbox.writer, TOPIC, "a", &number.to_string()).await);
+    }
+    statements.open(&db, &mut cursor).await.expect("opened");
+    let later = write(&outbox.writer, TOPIC, "a", "later").await;
+    statements.advance(&db, &mut cursor, Batch { last_seq: rows[1], events: 2 }).await.expect("advanced");
+    outbox.expire().await;
+
+    let (db, statements, mut next) = outbox.cursor("second").await;
+    assert_eq!((next.fence, &next.window), (cursor.fence + 1, &cursor.window));
+    assert_eq!(seqs(&db, &statements, &next).await, rows[2..]);
+    let batch = Batch { last_seq: rows[4], events: 3 };
+    statements.drain(&db, &mut next, Some(batch)).await.expect("drained");
+    statements.open(&db, &mut next).await.expect("opened");
+    assert_eq!(seqs(&db, &statements, &next).await, [later]);
+    let acknowledged = outbox.number("SELECT sum(events)::bigint FROM outbox.batches").await;
+    assert_eq!(acknowledged, 5);
+}
+
+#[tokio::test]
+async fn an_old_fence_moves_nothing() {
+    let outbox = Outbox::new().await;
+    let (old_db, old_statements, mut old) = outbox.cursor("first").await;
+    write(&outbox.writer, TOPIC, "a", "one").await;
+    old_statements.open(&old_db, &mut old).await.expect("opened");
+    outbox.expire().await;
+    let (_db, _statements, new) = outbox.cursor("second").await;
+    let before = outbox.place().await;
+
+    let batch = Batch { last_seq: 1, events: 1 };
+    let fenced = [
+        old_statements.advance(&old_db, &mut old.clone(), batch).await,
+        old_statements.drain(&old_db, &mut old.clone(), Some(batch)).await,
+        old_statements.load(&old_db, &mut old.clone()).await,
+        renew(&old_db, "main", old.fence, LONG).await,
+    ];
+    for outcome in fenced {
+        assert!(
+            matches!(outcome, Err(WindowError::Fenced { fence, .. }) if fence == old.fence),
+            "{outcome:?}"
+        );
+    }
+    release(&old_db, "main", old.fence).await.expect("giving back another's lease is no error");
+    assert_eq!(outbox.place().await, before);
+    assert_eq!(outbox.number("SELECT count(*) FROM outbox.batches").await, 0);
+    let standing = standing(&old_db, "main").await.expect("an answer");
+    assert_eq!((standing.fence, standing.holder.as_deref()), (new.fence, Some("second")));
+}
+
+#[tokio::test]
+async fn moving_twice_from_one_place_changes_nothing_the_second_time() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let seq = write(&outbox.writer, TOPIC, "a", "one").await;
+    statements.open(&db, &mut cursor).await.expect("opened");
+    let before = cursor.clone();
+    let batch = Batch { last_seq: seq, events: 1 };
+    statements.advance(&db, &mut cursor, batch).await.expect("advanced");
+    let again = statements.advance(&db, &mut before.clone(), batch).await;
+    assert!(matches!(again, Err(WindowError::Fenced { .. })));
+    statements.drain(&db, &mut cursor, None).await.expect("drained");
+    let again = statements.drain(&db, &mut before.clone(), Some(batch)).await;
+    assert!(again.is_err());
+    assert_eq!(outbox.number("SELECT count(*) FROM outbox.batches").await, 1);
+}
+
+#[tokio::test]
+async fn a_window_that_is_not_drained_is_never_left_behind() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    write(&outbox.writer, TOPIC, "a", "one").await;
+    statements.open(&db, &mut cursor).await.expect("opened");
+    write(&outbox.writer, TOPIC, "a", "two").await;
+    let place = outbox.place().await;
+    assert!(matches!(statements.open(&db, &mut cursor).await, Err(WindowError::Fenced { .. })));
+    assert_eq!(outbox.place().await, place);
+}
+
+#[tokio::test]
+async fn the_end_of_a_window_is_on_disk_before_it_is_used_whatever_the_session_says() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    db.batch_execute("SET synchronous_commit = off").await.expect("set");
+    outbox.writer.batch_execute("SET synchronous_commit = off").await.expect("set");
+    write(&outbox.writer, TOPIC, "a", "committed asynchronously").await;
+    // What is committed from here on is not part of the window, so the place is taken first.
+    let written = "SELECT pg_current_wal_insert_lsn()::text";
+    let place: String = outbox.admin.query_one(written, &[]).await.expect("a place").get(0);
+    statements.open(&db, &mut cursor).await.expect("opened");
+    let flushed = format!("SELECT (pg_current_wal_flush_lsn() >= '{place}')::int::bigint");
+    assert_eq!(outbox.number(&flushed).await, 1);
+}
+
+#[tokio::test]
+async fn both_reads_find_the_same_rows_in_pages_that_rows_or_bytes_bound() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let mut written = Vec::new();
+    for number in 0..40 {
+        let text = "x".repeat(10 * (number % 7) + 1);
+        written.push(write(&outbox.writer, TOPIC, "a", &text).await);
+    }
+    statements.open(&db, &mut cursor).await.expect("opened");
+    write(&outbox.writer, TOPIC, "a", "not of this window").await;
+    let survey = statements.survey(&db, &cursor.window, 0).await.expect("a survey");
+    assert_eq!((survey.rows, survey.last_seq), (40, written.last().copied()));
+
+    let last_seq = survey.last_seq.expect("rows");
+    let by_rows = PageLimits { rows_max: 7, ..WIDE };
+    let by_bytes = PageLimits { bytes_max: 300, ..WIDE };
+    for method in [Method::ByXid, Method::BySeq { last_seq }] {
+        for limits in [by_rows, by_bytes, WIDE] {
+            let (mut read, mut after_seq) = (Vec::new(), 0);
+            loop {
+                let page = statements.read_page(&db, &cursor.window, method, after_seq, limits).await;
+                let page = page.expect("a page");
+                read.extend(page.rows.iter().map(|row| row.seq));
+                after_seq = read.last().copied().unwrap_or_default();
+                if !page.is_full(limits) {
+                    break;
+                }
+                assert!(!page.rows.is_empty(), "a bound never keeps a page from moving on");
+            }
+            assert_eq!(read, written, "{method:?} {limits:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_lease_is_taken_by_one_and_free_again_once_it_was_given_back() {
+    let outbox = Outbox::new().await;
+    let (db, _, cursor) = outbox.cursor("first").await;
+    assert!(acquire(&db, "main", "second", LONG).await.expect("an answer").is_none());
+    let held = standing(&db, "main").await.expect("an answer");
+    assert!(held.remaining > LONG / 2, "{held:?}");
+    release(&db, "main", cursor.fence).await.expect("given back");
+    let taken = acquire(&db, "main", "second", LONG).await.expect("an answer").expect("free");
+    assert_eq!(taken.fence, cursor.fence + 1);
+    let missing = standing(&db, "elsewhere").await;
+    assert!(matches!(missing, Err(WindowError::Missing { .. })), "{missing:?}");
+}
