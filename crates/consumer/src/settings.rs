@@ -6,7 +6,8 @@ use crate::options::ConsumerOptions;
 
 /// After that long without a heartbeat a member is out, and its partitions go to others.
 const SESSION_TIMEOUT_MS: u32 = 10_000;
-const HEARTBEAT_INTERVAL_MS: u32 = 3_000;
+/// How soon a member hears that the group rebalances, at most; a rebalance takes two rounds.
+const HEARTBEAT_INTERVAL_MS: u32 = 1_000;
 /// After that long without a poll a member leaves by itself; also how long a rebalance waits for it.
 const POLL_INTERVAL_MAX_MS: u32 = 60_000;
 /// How soon a new partition, or a topic that was missing, is noticed.
