@@ -65,7 +65,7 @@ async fn dispatch(cli: Cli, output: Output) -> Result<(), CommandError> {
         Command::Topic(command) => commands::topic::run(command, &load(&global)?, output).await,
         Command::Doctor => commands::doctor::run(&load(&global)?, output).await,
         Command::Config(command) => commands::config::run(&command, || load(&global), output),
-        Command::Tenant(command) => commands::tenant::run(command, &output).await,
+        Command::Tenant(command) => commands::tenant::run(command, || load(&global), &output).await,
         Command::ServiceAccount(command) => commands::service_account::run(command, &output).await,
         Command::ApiKey(command) => commands::api_key::run(command, || load(&global), &output).await,
         Command::Dataset(command) => commands::dataset::run(command, &output).await,

@@ -34,7 +34,7 @@ impl Default for Notifier {
             poll_interval_ms: 1000,
             send_deadline_ms: 30_000,
             concurrency: 8,
-            attempts_max: 8,
+            attempts_max: 20,
             retry_delay_ms: 5000,
             retry_delay_max_ms: 600_000,
             smtp: Smtp::default(),
@@ -74,7 +74,7 @@ pub enum SmtpTls {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Smtp {
-    /// The server's name.
+    /// The server's name; empty where no mail is sent.
     pub host: String,
     /// Its port.
     pub port: u16,
@@ -93,7 +93,7 @@ pub struct Smtp {
 impl Default for Smtp {
     fn default() -> Self {
         Self {
-            host: "127.0.0.1".to_owned(),
+            host: String::new(),
             port: 25,
             from: "Waybill <waybill@localhost>".to_owned(),
             tls: SmtpTls::default(),
@@ -122,9 +122,9 @@ impl Smtp {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub struct Webhook {
-    /// The key that signs each call, as Standard Webhooks writes it (`whsec_` and base64).
+    /// The master from which each tenant's signing key is derived (`waybill tenant webhook-secret`). Any long text.
     pub signing_secret: Option<Secret>,
-    /// A file that holds the key.
+    /// A file that holds the master.
     pub signing_secret_file: Option<PathBuf>,
     /// Whether a target may resolve to a loopback, private or link-local address.
     pub allow_private_networks: bool,

@@ -1,9 +1,14 @@
 //! `waybill tenant`: who owns exports.
 
 use serde_json::{Value, json};
+use waybill_domain::ids::TenantId;
+use waybill_notifier::tenant_webhook_secret;
+use waybill_runtime::Config;
 
 use super::CommandError;
 use crate::client::Client;
+use crate::codes;
+use crate::exit::Exit;
 use crate::output::{Output, table};
 
 const EXAMPLES: &str = "\
@@ -11,7 +16,8 @@ Examples:
   waybill tenant create acme
   waybill tenant create acme --running-limit 8
   waybill tenant list --json
-  waybill tenant suspend ten_… --reason 'contract ended'";
+  waybill tenant suspend ten_… --reason 'contract ended'
+  waybill tenant webhook-secret ten_…       what its receivers check signatures with";
 
 #[derive(Debug, clap::Subcommand)]
 #[command(after_help = EXAMPLES)]
@@ -26,7 +32,7 @@ pub(crate) enum TenantCommand {
     },
     /// List the tenants
     List,
-    /// Suspend a tenant: its keys stop working at once, its exports go on
+    /// Suspend a tenant: its keys stop working at once, its waiting exports wait, its running ones end
     Suspend {
         /// The tenant
         tenant_id: String,
@@ -34,25 +40,49 @@ pub(crate) enum TenantCommand {
         #[arg(long)]
         reason: String,
     },
+    /// Print the key with which this tenant's webhooks are signed; reads the configuration, asks nobody
+    WebhookSecret {
+        /// The tenant
+        tenant_id: String,
+    },
 }
 
-/// Calls the api as the operator of `WAYBILL_API_KEY`.
-pub(crate) async fn run(command: TenantCommand, output: &Output) -> Result<(), CommandError> {
-    let client = Client::from_environment()?;
+/// Calls the api as the operator of `WAYBILL_API_KEY`; the webhook key alone comes from the configuration.
+pub(crate) async fn run(
+    command: TenantCommand,
+    config: impl FnOnce() -> Result<Config, CommandError>,
+    output: &Output,
+) -> Result<(), CommandError> {
     match command {
         TenantCommand::Create { name, running_limit } => {
             let body = json!({ "name": name, "running_limit": running_limit });
-            output.answer(&client.post("/v1/ops/tenants", &body).await?, text)
+            output.answer(&Client::from_environment()?.post("/v1/ops/tenants", &body).await?, text)
         }
         TenantCommand::List => {
+            let client = Client::from_environment()?;
             let tenants = super::pages::all(&client, "/v1/ops/tenants", "tenants").await?;
             output.answer(&json!({ "tenants": tenants }), |answer| list(&answer["tenants"]))
         }
         TenantCommand::Suspend { tenant_id, reason } => {
             let path = format!("/v1/ops/tenants/{tenant_id}/suspend");
+            let client = Client::from_environment()?;
             output.answer(&client.post(&path, &json!({ "reason": reason })).await?, text)
         }
+        TenantCommand::WebhookSecret { tenant_id } => webhook_secret(&tenant_id, &config()?, output),
     }
+}
+
+fn webhook_secret(tenant_id: &str, config: &Config, output: &Output) -> Result<(), CommandError> {
+    let tenant_id = TenantId::parse(tenant_id)
+        .map_err(|error| CommandError::new(Exit::Usage, codes::USAGE, error.to_string()))?;
+    let master =
+        config.notifier.webhook.signing_secret().map_err(super::config::refused)?.ok_or_else(|| {
+            let message = "[notifier.webhook] signing_secret is not set, so no webhook is signed or sent";
+            CommandError::new(Exit::Usage, codes::USAGE, message)
+        })?;
+    let secret = tenant_webhook_secret(&master, &tenant_id);
+    let answer = json!({ "tenant_id": tenant_id, "webhook_secret": secret.expose() });
+    output.answer(&answer, |answer| super::text::of(&answer["webhook_secret"]))
 }
 
 fn text(tenant: &Value) -> String {
