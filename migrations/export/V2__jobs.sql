@@ -99,6 +99,8 @@ CREATE TABLE export.candidates (
 
 -- One export has one selected candidate at the most, whatever the code above believes.
 CREATE UNIQUE INDEX candidates_one_selected ON export.candidates (export_id) WHERE state = 'selected';
+-- What an attempt wrote: for its export's timeline, and for the reference above.
+CREATE INDEX candidates_of_attempt ON export.candidates (export_id, fence);
 
 ALTER TABLE export.jobs ADD FOREIGN KEY (result_candidate_id) REFERENCES export.candidates;
 

@@ -1,11 +1,12 @@
 //! Passwords of service accounts: `export.api_keys`. Only the digest of a secret is ever here.
 
 use jiff::Timestamp;
+use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 use waybill_domain::ids::{ApiKeyId, ServiceAccountId, TenantId};
 
 use crate::StoreError;
-use crate::job::decode;
+use crate::job::{Parameter, decode};
 
 /// What a key may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,7 +155,8 @@ pub async fn find_credential(
     db: &impl GenericClient,
     api_key_id: &ApiKeyId,
 ) -> Result<Option<Credential>, StoreError> {
-    let row = db.query_opt(include_str!("api_key/find_credential.sql"), &[&api_key_id.as_str()]).await?;
+    let parameters: [Parameter<'_>; 1] = [(&api_key_id.as_str(), Type::TEXT)];
+    let row = db.query_typed_opt(include_str!("api_key/find_credential.sql"), &parameters).await?;
     let Some(row) = row else { return Ok(None) };
     let tenant_id: Option<&str> = row.try_get("tenant_id")?;
     Ok(Some(Credential {

@@ -1,6 +1,7 @@
 //! What can be exported: `export.datasets`, and what the data sets' own database says about a relation.
 
 use jiff::Timestamp;
+use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 
 use crate::StoreError;
@@ -100,7 +101,7 @@ pub async fn insert(db: &impl GenericClient, new: &NewDataset) -> Result<Option<
 /// # Errors
 /// [`StoreError`].
 pub async fn find(db: &impl GenericClient, dataset: &str) -> Result<Option<Dataset>, StoreError> {
-    let row = db.query_opt(include_str!("dataset/find.sql"), &[&dataset]).await?;
+    let row = db.query_typed_opt(include_str!("dataset/find.sql"), &[(&dataset, Type::TEXT)]).await?;
     row.as_ref().map(Dataset::from_row).transpose()
 }
 

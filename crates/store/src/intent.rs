@@ -1,11 +1,12 @@
 //! What a caller wants once: `export.intents`. (service account, operation, key) stands for one export, for ever.
 
 use jiff::Timestamp;
+use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 use waybill_domain::ids::{ExportId, ServiceAccountId};
 
 use crate::StoreError;
-use crate::job::decode;
+use crate::job::{Parameter, decode};
 
 /// The longest idempotency key, in characters; the column's CHECK says the same.
 pub const IDEMPOTENCY_KEY_CHARACTERS_MAX: usize = 255;
@@ -47,12 +48,12 @@ impl Intent {
 /// # Errors
 /// [`StoreError`].
 pub async fn find(db: &impl GenericClient, key: IntentKey<'_>) -> Result<Option<Intent>, StoreError> {
-    let row = db
-        .query_opt(
-            include_str!("intent/find.sql"),
-            &[&key.service_account_id.as_str(), &key.operation, &key.idempotency_key],
-        )
-        .await?;
+    let parameters: [Parameter<'_>; 3] = [
+        (&key.service_account_id.as_str(), Type::TEXT),
+        (&key.operation, Type::TEXT),
+        (&key.idempotency_key, Type::TEXT),
+    ];
+    let row = db.query_typed_opt(include_str!("intent/find.sql"), &parameters).await?;
     row.as_ref().map(Intent::from_row).transpose()
 }
 
@@ -67,17 +68,13 @@ pub async fn insert(
     request_sha256: &[u8],
     export_id: &ExportId,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let row = tx
-        .query_opt(
-            include_str!("intent/insert.sql"),
-            &[
-                &key.service_account_id.as_str(),
-                &key.operation,
-                &key.idempotency_key,
-                &request_sha256,
-                &export_id.as_str(),
-            ],
-        )
-        .await?;
+    let parameters: [Parameter<'_>; 5] = [
+        (&key.service_account_id.as_str(), Type::TEXT),
+        (&key.operation, Type::TEXT),
+        (&key.idempotency_key, Type::TEXT),
+        (&request_sha256, Type::BYTEA),
+        (&export_id.as_str(), Type::TEXT),
+    ];
+    let row = tx.query_typed_opt(include_str!("intent/insert.sql"), &parameters).await?;
     row.map(|row| row.try_get("created_at")).transpose().map_err(StoreError::from)
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{GenericClient, Row};
 use waybill_domain::export::{ExportRequest, NotifyTarget};
 use waybill_domain::ids::{CandidateId, ExportId, ServiceAccountId, TenantId};
@@ -150,28 +151,24 @@ pub async fn insert(
     let (tenant_id, service_account_id) = owner;
     let labels = serde_json::json!(request.labels);
     let notify = serde_json::json!(request.notify);
-    let row = tx
-        .query_one(
-            include_str!("job/insert.sql"),
-            &[
-                &export_id.as_str(),
-                &tenant_id.as_str(),
-                &service_account_id.as_str(),
-                &request.dataset,
-                &request.format.as_str(),
-                &columns,
-                &request.name,
-                &labels,
-                &notify,
-                &accepted.next.state.as_str(),
-                &accepted.next.version,
-                &accepted.next.fence,
-                &accepted.next.due_at,
-                &accepted.remind_at,
-                &now,
-            ],
-        )
-        .await?;
+    let parameters: [Parameter<'_>; 15] = [
+        (&export_id.as_str(), Type::TEXT),
+        (&tenant_id.as_str(), Type::TEXT),
+        (&service_account_id.as_str(), Type::TEXT),
+        (&request.dataset, Type::TEXT),
+        (&request.format.as_str(), Type::TEXT),
+        (&columns, Type::TEXT_ARRAY),
+        (&request.name, Type::TEXT),
+        (&labels, Type::JSONB),
+        (&notify, Type::JSONB),
+        (&accepted.next.state.as_str(), Type::TEXT),
+        (&accepted.next.version, Type::INT8),
+        (&accepted.next.fence, Type::INT8),
+        (&accepted.next.due_at, Type::TIMESTAMPTZ),
+        (&accepted.remind_at, Type::TIMESTAMPTZ),
+        (&now, Type::TIMESTAMPTZ),
+    ];
+    let row = tx.query_typed_one(include_str!("job/insert.sql"), &parameters).await?;
     Job::from_row(&row)
 }
 
@@ -184,7 +181,9 @@ pub async fn find(
     tenant_id: &TenantId,
     export_id: &ExportId,
 ) -> Result<Option<JobView>, StoreError> {
-    let row = db.query_opt(include_str!("job/find.sql"), &[&export_id.as_str(), &tenant_id.as_str()]).await?;
+    let parameters: [Parameter<'_>; 2] =
+        [(&export_id.as_str(), Type::TEXT), (&tenant_id.as_str(), Type::TEXT)];
+    let row = db.query_typed_opt(include_str!("job/find.sql"), &parameters).await?;
     row.as_ref().map(view_from_row).transpose()
 }
 
@@ -274,6 +273,9 @@ pub async fn store_decision(
         .await?;
     row.as_ref().map(Job::from_row).transpose()
 }
+
+/// A value and its type. Statements on a request's way name the types, which saves them the round trip of a prepare.
+pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// Takes a stored text that must be one of the values this version knows.
 pub(crate) fn decode<T, E: std::fmt::Display>(

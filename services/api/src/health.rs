@@ -52,6 +52,5 @@ async fn look(pool: &Pool) -> Result<(), Lost> {
         | PoolError::NoRuntimeSpecified
         | PoolError::PostCreateHook(_) => Lost::Away(crate::problem::chain(&error)),
     })?;
-    db.simple_query("SELECT 1").await.map_err(|error| Lost::Away(crate::problem::chain(&error)))?;
-    Ok(())
+    db.check_connection().await.map_err(|error| Lost::Away(crate::problem::chain(&error)))
 }

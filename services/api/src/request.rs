@@ -1,13 +1,13 @@
 //! What is read of a request before its handler runs: its id, its JSON body, its idempotency key, its ids.
 
 use axum::body::Bytes;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
-use waybill_domain::export::FieldError;
 use waybill_store::intent::IDEMPOTENCY_KEY_CHARACTERS_MAX;
 
 use crate::app::App;
@@ -104,14 +104,19 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Parameters<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Answer<Self> {
-        Query::try_from_uri(&parts.uri)
-            .map(|Query(parameters)| Self(parameters))
-            .map_err(|rejection| Problem::fields(&[query_error(&rejection.body_text())]))
+        Query::try_from_uri(&parts.uri).map(|Query(parameters)| Self(parameters)).map_err(|rejection| {
+            Problem::field("query", format!("is not as it should be: {}", cause(&rejection)))
+        })
     }
 }
 
-fn query_error(problem: &str) -> FieldError {
-    FieldError { field: "query string".to_owned(), problem: format!("is not as it should be: {problem}") }
+/// What serde says, without what axum puts before it.
+fn cause(rejection: &QueryRejection) -> String {
+    let mut cause: &dyn std::error::Error = rejection;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
 }
 
 /// The one id in a path, as it was sent. Every handler parses it strictly.

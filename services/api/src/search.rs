@@ -27,7 +27,7 @@ const HITS_MAX: i64 = 100;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    q: String,
+    q: Option<String>,
     limit: Option<i64>,
 }
 
@@ -40,15 +40,16 @@ pub(crate) async fn search(
 ) -> Answer<Response> {
     let tenant_id = principal.tenant(Scope::ExportsRead)?;
     let limit = limit(wanted.limit, HITS_DEFAULT, HITS_MAX)?;
-    if !(1..=QUERY_CHARACTERS_MAX).contains(&wanted.q.trim().chars().count()) {
-        return Err(Problem::field("q", format!("must be 1 to {QUERY_CHARACTERS_MAX} characters")));
+    let text = wanted.q.unwrap_or_default();
+    if !(1..=QUERY_CHARACTERS_MAX).contains(&text.trim().chars().count()) {
+        return Err(Problem::field("q", format!("is required: 1 to {QUERY_CHARACTERS_MAX} characters")));
     }
-    let hits = match search_text::query(&wanted.q) {
+    let hits = match search_text::query(&text) {
         Some(query) => document::search(&**app.search().await?, tenant_id, &query, limit).await?.hits,
         None => Vec::new(),
     };
     let exports: Vec<Value> = hits.iter().map(shown).collect();
-    let body = Json(json!({ "query": wanted.q, "exports": exports }));
+    let body = Json(json!({ "query": text, "exports": exports }));
     Ok(([(CACHE_CONTROL, "no-store")], body).into_response())
 }
 

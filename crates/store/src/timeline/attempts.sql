@@ -1,5 +1,5 @@
 -- Every try of an export and the candidate it wrote, oldest first.
--- Lock: none. Idempotency key: none, it reads. Index: attempts_pkey.
+-- Lock: none. Idempotency key: none, it reads. Index: attempts_pkey, candidates_of_attempt.
 SELECT
     attempts.fence, attempts.worker, attempts.state, attempts.claimed_at, attempts.ended_at,
     attempts.rows_done, attempts.error_code, attempts.error_detail,
