@@ -1,0 +1,160 @@
+//! What operators and callers do from the command line, against a whole system, and what a script sees of it.
+
+use std::path::PathBuf;
+use std::process::Output;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::process::Command;
+use waybill_testkit::{Caller, Process, ROWS_OF_TENANT, System, base_url};
+
+const ABSENT: &str = "exp_00000000000000000000000000000000";
+
+/// Somebody at a terminal, with the address and the key in the environment.
+struct Shell {
+    url: String,
+    key: String,
+    config: PathBuf,
+}
+
+impl Shell {
+    async fn at(api: &Process, system: &System) -> Self {
+        let config = system.objects().join("shell.toml");
+        std::fs::write(&config, system.settings().to_toml()).expect("the configuration is written");
+        Self { url: base_url(api).await.to_string(), key: String::new(), config }
+    }
+
+    fn with_key(&self, key: &str) -> Self {
+        Self { url: self.url.clone(), key: key.to_owned(), config: self.config.clone() }
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_waybill"));
+        command.args(arguments).current_dir(self.config.parent().expect("a folder")).kill_on_drop(true);
+        command.env("WAYBILL_API_URL", &self.url).env("WAYBILL_API_KEY", &self.key);
+        command.env("WAYBILL_CONFIG", &self.config).output().await.expect("the binary starts")
+    }
+
+    /// The JSON that a command answers.
+    async fn done(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat()).await;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+        serde_json::from_slice(&output.stdout).expect("an answer in JSON")
+    }
+
+    /// The exit code and the slug of a command that is not done.
+    async fn refused(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.run(&[arguments, &["--json"]].concat()).await;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line =
+            said.lines().rfind(|line| line.starts_with("{\"code\"")).unwrap_or_else(|| panic!("{said}"));
+        let error: Value = serde_json::from_str(line).expect("an error in JSON");
+        (output.status.code().unwrap_or(-1), text(&error, "code"))
+    }
+}
+
+fn text(value: &Value, member: &str) -> String {
+    value[member].as_str().unwrap_or_else(|| panic!("no {member} in {value}")).to_owned()
+}
+
+/// A key for a tenant that owns orders, made from the command line.
+async fn caller(system: &System, api: &Process, shell: &Shell) -> (Shell, Shell, Caller) {
+    let operator = system.operator(api).await;
+    assert_eq!(shell.refused(&["api-key", "create", "--first"]).await, (4, "operator-key-exists".to_owned()));
+    let ops = shell.done(&["api-key", "create", "--first", "--yes"]).await;
+    let ops = shell.with_key(&text(&ops, "api_key"));
+    let tenant = system.tenant(&operator, "acme").await;
+    let account = ops.done(&["service-account", "create", "nightly", "--tenant", tenant.tenant_id()]).await;
+    let account = text(&account, "service_account_id");
+    let scopes = ["--scope", "exports:read", "--scope", "exports:write"];
+    let key = ops.done(&[&["api-key", "create", &account][..], &scopes[..]].concat()).await;
+    let caller = shell.with_key(&text(&key, "api_key"));
+    (ops, caller, tenant)
+}
+
+#[tokio::test]
+async fn an_export_is_asked_for_followed_and_fetched_from_the_command_line() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let _rest = system.start(&["relay", "worker", "search", "stats", "notifier", "reconciler"]);
+    let shell = Shell::at(&api, &system).await;
+    let (_ops, caller, _tenant) = caller(&system, &api, &shell).await;
+
+    let asked = ["export", "create", "orders", "--intent", "nightly-1", "--name", "訂單"];
+    let export_id = text(&caller.done(&asked).await, "export_id");
+    assert_eq!(text(&caller.done(&asked).await, "export_id"), export_id, "one intent is one export");
+    let other = ["export", "create", "orders", "--intent", "nightly-1", "--name", "another"];
+    assert_eq!(caller.refused(&other).await, (4, "intent-mismatch".to_owned()));
+
+    let ended = caller.done(&["export", "wait", &export_id, "--timeout", "60"]).await;
+    assert_eq!(ended["result"]["rows"], ROWS_OF_TENANT);
+
+    let got = caller.done(&["export", "content", &export_id, "--output", "orders.csv"]).await;
+    let file = std::fs::read(system.objects().join("orders.csv")).expect("the file");
+    let sha256: String = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!((&got["sha256"], &ended["result"]["sha256"]), (&sha256.clone().into(), &sha256.into()));
+
+    let drawn = caller.run(&["export", "show", &export_id]).await;
+    let drawn = String::from_utf8_lossy(&drawn.stdout).into_owned();
+    for step in ["command acknowledged", "claimed", "candidate verified", "result selected"] {
+        assert!(drawn.contains(step), "{drawn}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_what_was_verified_never_appears_under_its_name() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let _rest = system.start(&["relay", "worker"]);
+    let shell = Shell::at(&api, &system).await;
+    let (_ops, caller, _tenant) = caller(&system, &api, &shell).await;
+    let export_id = text(&caller.done(&["export", "create", "orders"]).await, "export_id");
+    caller.done(&["export", "wait", &export_id, "--timeout", "60"]).await;
+    let sql = "SELECT object_key, bytes FROM export.candidates WHERE export_id = $1 AND state = 'selected'";
+    let selected = system.database.admin().await.query_one(sql, &[&export_id]).await.expect("a result");
+    let object = system.objects().join(selected.get::<_, &str>("object_key"));
+    let zeros = vec![0; usize::try_from(selected.get::<_, i64>("bytes")).expect("a size")];
+    std::fs::write(&object, zeros).expect("the object is overwritten");
+
+    let content = ["export", "content", &export_id, "--output", "orders.csv"];
+    assert_eq!(
+        caller.refused(&content).await,
+        (5, "api-unreachable".to_owned()),
+        "broken off before its end"
+    );
+    std::fs::remove_file(&object).expect("the object is removed");
+    assert_eq!(caller.refused(&content).await, (5, "result-missing".to_owned()));
+
+    let left: Vec<_> = std::fs::read_dir(system.objects())
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .filter(|name| name.to_string_lossy().contains("orders.csv"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn each_refusal_of_the_api_has_its_exit_code() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let shell = Shell::at(&api, &system).await;
+    assert_eq!(shell.refused(&["tenant", "list"]).await, (2, "api-key-missing".to_owned()));
+    let (ops, caller, tenant) = caller(&system, &api, &shell).await;
+
+    assert_eq!(caller.refused(&["export", "show", ABSENT]).await, (3, "export-not-found".to_owned()));
+    assert_eq!(caller.refused(&["export", "create", "nothing"]).await, (2, "request-invalid".to_owned()));
+    assert_eq!(caller.refused(&["tenant", "list"]).await, (4, "scope-missing".to_owned()));
+    assert_eq!(ops.refused(&["export", "show", ABSENT]).await, (4, "scope-missing".to_owned()));
+    let pending = text(&caller.done(&["export", "create", "orders"]).await, "export_id");
+    assert_eq!(caller.refused(&["export", "content", &pending]).await, (4, "export-not-ready".to_owned()));
+    let release = ["export", "release", &pending, "--reason", "a test"];
+    assert_eq!(ops.refused(&release).await, (4, "transition-not-allowed".to_owned()));
+    let wait = ["export", "wait", &pending, "--timeout", "1"];
+    assert_eq!(caller.refused(&wait).await, (1, "wait-timed-out".to_owned()));
+
+    ops.done(&["tenant", "suspend", tenant.tenant_id(), "--reason", "a test"]).await;
+    assert_eq!(caller.refused(&["export", "show", &pending]).await, (4, "tenant-suspended".to_owned()));
+    drop(api);
+    assert_eq!(ops.refused(&["tenant", "list"]).await, (5, "api-unreachable".to_owned()));
+}
