@@ -121,15 +121,16 @@ fn show_bar(bar: &ProgressBar, state: String, done: Option<u64>, total: Option<u
         Some(_) => "{msg} [{bar:40}] {pos} of {len} rows, {per_sec}, {eta} to go",
         None => "{spinner} {msg} {pos} rows, {elapsed}",
     };
+    // The position first: a tick may draw in between.
+    bar.set_position(done.unwrap_or(0));
+    bar.set_message(state);
     if bar.length() != total || total.is_none() {
+        if let Some(total) = total {
+            bar.set_length(total);
+        }
         // A style that does not parse would be seen by the first person who waits.
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }
-        if let Some(total) = total {
-            bar.set_length(total);
-        }
     }
-    bar.set_message(state);
-    bar.set_position(done.unwrap_or(0));
 }
