@@ -274,3 +274,17 @@ fn nothing_unfinished_and_no_bare_allow_is_left_in_the_code() {
     }
     fail_with(&complaints);
 }
+
+#[test]
+fn every_fault_point_is_one_at_which_a_test_stops_a_process() {
+    let tests: String = with_ending("rs")
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("tests/tests/faults"))
+        .map(|(_, text)| text)
+        .collect();
+    let points = fs::read_to_string(root().join("crates/fault-points/src/point.rs")).expect("the points");
+    let names: Vec<&str> = points.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(names.len() >= 5, "found only {names:?}");
+    let unreached = names.iter().filter(|name| !tests.contains(&format!("\"{name}\"")));
+    fail_with(&unreached.map(|name| format!("no test stops a process at {name}")).collect::<Vec<_>>());
+}
