@@ -47,7 +47,7 @@ started.";
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    // First of all: threads inherit that signals are left to the undertaking.
+    // First of all: from here on an interrupt takes back what was started.
     let undertaking = Undertaking::begin();
     let arguments = Arguments::parse();
     let outcome = Place::here().and_then(|place| {

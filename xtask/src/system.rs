@@ -50,7 +50,9 @@ impl System {
 /// Migrations first: binding the consumers to their topics needs the tables.
 fn apply(place: &Place, undertaking: &Undertaking, console: &Console) -> Result<()> {
     console.step("Apply migrations", |_| {
-        let report = answer(undertaking, waybill(place).args(["migrate", "apply", "--json"]))?;
+        let report = answer(undertaking, waybill(place).args(["migrate", "apply", "--json"])).context(
+            "if a migration was edited since it was applied here, `./dev reset` starts from nothing",
+        )?;
         let schemas = report["databases"].as_array().into_iter().flatten();
         let schemas = schemas.flat_map(|database| database["schemas"].as_array().into_iter().flatten());
         let applied: usize = schemas.filter_map(|schema| schema["pending"].as_array()).map(Vec::len).sum();

@@ -1,7 +1,7 @@
 //! What one invocation has started, so that an interrupt can take all of it back.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal as Unix, SignalKind, signal};
 
 use crate::error::{DevstackError, OnPath};
 use crate::service::{Running, ServiceFile};
@@ -40,27 +42,24 @@ struct Inner {
 }
 
 impl Undertaking {
-    /// An undertaking that takes everything back and ends the process on SIGINT, SIGTERM or SIGHUP. To be called
-    /// before any other thread is there, because threads inherit which signals are left to this one.
+    /// An undertaking that takes everything back and ends the process on SIGINT, SIGTERM or SIGHUP.
+    ///
+    /// Signals are caught and not blocked: a child would inherit what is blocked, and then never end when asked to.
     #[must_use]
     pub fn begin() -> Self {
         let undertaking = Self::default();
-        let mut signals = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            signals.add(signal);
-        }
-        if let Err(error) = signals.thread_block() {
-            eprintln!("signals cannot be caught ({error}): an interrupt would leave things behind");
-            return undertaking;
-        }
         let this = undertaking.clone();
-        thread::spawn(move || {
-            if signals.wait().is_ok() {
+        let watched = SignalWatch::begin().map(|watch| {
+            thread::spawn(move || {
+                watch.wait();
                 eprintln!("\ninterrupted");
                 this.take_back();
                 std::process::exit(INTERRUPTED);
-            }
+            })
         });
+        if let Err(error) = watched {
+            eprintln!("signals cannot be caught ({error}): an interrupt would leave things behind");
+        }
         undertaking
     }
 
@@ -222,6 +221,39 @@ impl Undertaking {
     /// A thread that panicked has left nothing half done in these lists.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The signals that end an invocation.
+struct SignalWatch {
+    runtime: Runtime,
+    signals: [Unix; 3],
+}
+
+impl SignalWatch {
+    /// From here on the signals are caught.
+    fn begin() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let signals = {
+            let _inside = runtime.enter();
+            [
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+            ]
+        };
+        Ok(Self { runtime, signals })
+    }
+
+    fn wait(self) {
+        let [mut interrupt, mut terminate, mut hangup] = self.signals;
+        self.runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+        });
     }
 }
 

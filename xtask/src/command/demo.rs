@@ -49,8 +49,8 @@ impl Demo {
         undertaking.keep();
         drop(lock);
 
-        console.say("\nOne export:");
-        let seen = block_on(Box::pin(tell(place, console, &system, &accounts)))??;
+        console.say("\nOne export:\n");
+        let seen = block_on(Box::pin(tell(place, self.json, &system, &accounts)))??;
         let environment = environment(place, &system, &accounts)?;
         if self.json {
             println!("{}", serde_json::to_string_pretty(&summary(console, &system, &seen))?);
@@ -74,11 +74,11 @@ Worth trying next:
     }
 }
 
-async fn tell(place: &Place, console: &Console, system: &System, accounts: &Accounts) -> Result<Seen> {
+async fn tell(place: &Place, quiet: bool, system: &System, accounts: &Accounts) -> Result<Seen> {
     let tenant = &accounts.tenants[0];
     let signing_secret = signing_secret(&mut Credentials::load(&place.layout)?)?;
     let tale = Tale {
-        console,
+        quiet,
         api: Api::new(&system.api_url, &accounts.api_key)?,
         mail: &system.infrastructure.mail,
         receiver: Receiver::listen(&signing_secret, tenant).await?,

@@ -10,8 +10,6 @@ use waybill_devstack::Mail;
 use super::api::{Api, Download, until, within};
 use super::letter::text_of;
 use super::receiver::{Received, Receiver};
-use crate::console::Console;
-
 /// What the caller calls the export.
 const NAME: &str = "訂單匯出 2025 年度報表";
 
@@ -20,7 +18,8 @@ const QUERY: &str = "匯出";
 
 /// The caller's side of one export.
 pub(super) struct Tale<'a> {
-    pub(super) console: &'a Console,
+    /// Standard output is for the summary alone.
+    pub(super) quiet: bool,
     pub(super) api: Api,
     pub(super) mail: &'a Mail,
     pub(super) receiver: Receiver,
@@ -57,6 +56,10 @@ impl Tale<'_> {
         Ok(Seen { export_id, export, file, counters, mail, webhook, timeline })
     }
 
+    fn say(&self, text: &str) {
+        if self.quiet { eprintln!("{text}") } else { println!("{text}") }
+    }
+
     /// Once, again, and then with the same intent for something else.
     async fn ask(&self, intent: &str, address: &str) -> Result<String> {
         let request = json!({
@@ -71,26 +74,24 @@ impl Tale<'_> {
         let (status, first) = self.api.ask(intent, &request).await?;
         ensure!(status == 202, "the export was not accepted: {status}: {first}");
         let export_id = first["export_id"].as_str().context("an accepted export has an id")?.to_owned();
-        self.console
-            .say(&format!("  POST /v1/exports  Idempotency-Key: {intent}\n    {status} {export_id} {NAME}"));
+        self.say(&format!("  POST /v1/exports  Idempotency-Key: {intent}\n    {status} {export_id} {NAME}"));
 
         let (status, again) = self.api.ask(intent, &request).await?;
         ensure!(status == 200 && again["export_id"] == *export_id, "another export for one intent: {again}");
-        self.console.say(&format!("  the same again\n    {status} {export_id}, the same export"));
+        self.say(&format!("  the same again\n    {status} {export_id}, the same export"));
 
         let mut other = request;
         other["columns"] = json!(["order_id", "amount"]);
         let (status, refusal) = self.api.ask(intent, &other).await?;
         ensure!(status.is_client_error(), "another request under the same intent was not refused: {status}");
         let (title, detail) = (text(&refusal["title"]), text(&refusal["detail"]));
-        self.console.say(&format!("  the same intent, other columns\n    {status}: {title}: {detail}"));
+        self.say(&format!("  the same intent, other columns\n    {status}: {title}: {detail}"));
         Ok(export_id)
     }
 
     async fn follow(&self, export_id: &str) -> Result<Value> {
         let path = format!("/v1/exports/{export_id}");
         let mut last = String::new();
-        let console = self.console;
         loop {
             let export = until("an end of the export", async || {
                 let export = self.api.get(&path).await?;
@@ -101,7 +102,7 @@ impl Tale<'_> {
             })
             .await?;
             last = progress(&export);
-            console.say(&format!("  {last}"));
+            self.say(&format!("  {last}"));
             match text(&export["state"]) {
                 "pending" | "running" => {}
                 "succeeded" => return Ok(export),
@@ -120,7 +121,7 @@ impl Tale<'_> {
         ensure!(sha256 == text(&result["sha256"]), "the file's sha256 is {sha256}, the export's {result}");
         ensure!(result["rows"].as_i64() == Some(rows), "the file has {rows} rows, the export says {result}");
         ensure!(rows == self.rows, "the file has {rows} rows, the tenant {} orders", self.rows);
-        self.console.say(&format!(
+        self.say(&format!(
             "  GET {path}\n    {rows} rows, as the tenant has and as the export says\n    {bytes} bytes, sha256 {sha256}, as \
              the export says\n    {}",
             file.display()
@@ -136,7 +137,7 @@ impl Tale<'_> {
         });
         let hit = hit.await?;
         let (name, state) = (text(&hit["name"]), text(&hit["state"]));
-        self.console.say(&format!("  GET /v1/search?q={QUERY}\n    {export_id} {name} ({state})"));
+        self.say(&format!("  GET /v1/search?q={QUERY}\n    {export_id} {name} ({state})"));
         Ok(())
     }
 
@@ -150,7 +151,7 @@ impl Tale<'_> {
             Ok(orders.filter(|counter| is_settled(counter) && counter["rows"].as_i64() >= Some(rows)))
         });
         let counters = counters.await?;
-        self.console.say(&format!(
+        self.say(&format!(
             "  GET /v1/stats\n    orders: {} requested, {} succeeded, {} rows, {} bytes",
             counters["requested"], counters["succeeded"], counters["rows"], counters["bytes"]
         ));
@@ -161,8 +162,7 @@ impl Tale<'_> {
         let mail = until("the mail", async || Ok(self.mail.received(address).pop())).await?;
         let text = text_of(&mail.message);
         let subject = mail.subject.unwrap_or_default();
-        self.console
-            .say(&format!("  mail to {address}\n    Subject: {subject}\n{}", indent(text.trim_end())));
+        self.say(&format!("  mail to {address}\n    Subject: {subject}\n{}", indent(text.trim_end())));
         Ok(text)
     }
 
@@ -178,7 +178,7 @@ impl Tale<'_> {
         };
         let received = within("the webhook", coming).await?.context("the webhook receiver ended")?;
         let kind = text(&received.body["type"]);
-        self.console.say(&format!("  webhook, signature verified\n    webhook-id: {}, {kind}", received.id));
+        self.say(&format!("  webhook, signature verified\n    webhook-id: {}, {kind}", received.id));
         Ok(received)
     }
 
