@@ -10,7 +10,7 @@ pub struct Worker {
     pub slots: usize,
     /// How long a claimed job may go without a heartbeat before another worker takes it over.
     pub lease_ms: u64,
-    /// How often the lease is renewed.
+    /// How often the lease is renewed and the progress written.
     pub heartbeat_ms: u64,
     /// How often due jobs are looked for when no command wakes the worker.
     pub poll_interval_ms: u64,
@@ -18,7 +18,7 @@ pub struct Worker {
 
 impl Default for Worker {
     fn default() -> Self {
-        Self { slots: 2, lease_ms: 30_000, heartbeat_ms: 10_000, poll_interval_ms: 1000 }
+        Self { slots: 2, lease_ms: 30_000, heartbeat_ms: 1000, poll_interval_ms: 1000 }
     }
 }
 
