@@ -110,9 +110,8 @@ pub async fn add_batch(
 /// # Errors
 /// [`StoreError::Postgres`].
 pub async fn of_tenant(db: &impl GenericClient, tenant_id: &TenantId) -> Result<TenantCounters, StoreError> {
-    let rows = db
-        .query_typed(include_str!("counter/of_tenant.sql"), &[(&tenant_id.as_str(), Type::TEXT)])
-        .await?;
+    let rows =
+        db.query_typed(include_str!("counter/of_tenant.sql"), &[(&tenant_id.as_str(), Type::TEXT)]).await?;
     let generation = rows.first().map_or(Ok(0), |row| row.try_get("generation"))?;
     let mut counters = Vec::with_capacity(rows.len());
     for row in &rows {

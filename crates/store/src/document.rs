@@ -177,7 +177,8 @@ fn hit(row: &Row) -> Result<Option<Hit>, StoreError> {
         dataset: row.try_get("dataset")?,
         format: row.try_get("format")?,
         name: row.try_get("name")?,
-        labels: serde_json::from_value(labels).map_err(|error| unknown("documents.labels", error.to_string()))?,
+        labels: serde_json::from_value(labels)
+            .map_err(|error| unknown("documents.labels", error.to_string()))?,
         rows: row.try_get("rows")?,
         bytes: row.try_get("bytes")?,
         accepted_at: row.try_get("accepted_at")?,

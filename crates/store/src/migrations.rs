@@ -114,7 +114,8 @@ async fn migrate(db: &mut Client, schema: Schema) -> Result<SchemaPlan, Migratio
     }
     db.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {OWNER}")).await?;
     db.batch_execute(&format!("SET ROLE {OWNER}; SET lock_timeout = {LOCK_TIMEOUT_MS}")).await?;
-    let mut runner = schema.runner().map_err(|source| MigrationError::Migration { schema, source: source.into() })?;
+    let mut runner =
+        schema.runner().map_err(|source| MigrationError::Migration { schema, source: source.into() })?;
     runner.set_migration_table_name(format!("{schema}.schema_history"));
     runner
         .run_async(db)
