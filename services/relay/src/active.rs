@@ -151,7 +151,7 @@ impl Active<'_> {
                 self.line.pump();
             }
             let is_read = self.reading.is_ended() && self.line.is_pumped();
-            match next_move(self.line.flight(), is_read, self.options.step_rows()) {
+            match next_move(self.line.flight(), is_read, self.line.step_rows()) {
                 Move::Advance(batch) => self.advance(database, batch).await?,
                 Move::Drain(batch) if !self.cursor.window.is_drained() => self.drain(database, batch).await?,
                 Move::Drain(_) | Move::Stay

@@ -80,6 +80,12 @@ impl Line {
         self.unsent.is_empty()
     }
 
+    /// The cursor moves in steps of so many rows: a page, and each single one while they are sent alone, because that
+    /// takes long and whoever takes over should not repeat it.
+    pub(crate) fn step_rows(&self) -> i32 {
+        if self.alone_until.is_some() { 1 } else { self.options.step_rows() }
+    }
+
     /// Whether another page fits.
     pub(crate) fn has_room(&self) -> bool {
         self.unsent.is_empty()

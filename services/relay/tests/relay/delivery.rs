@@ -155,12 +155,12 @@ async fn a_shutdown_with_rows_that_were_not_sent_leaves_them_in_the_window() {
     }
     house.relay(&settings).end().await;
     assert!(starts > 1, "the first relay was stopped in the middle");
-    let delivered = first_occurrences_of_many(house.delivered().await);
+    let delivered = first_occurrences_of_many(&house.delivered().await);
     assert_eq!(delivered.len(), 20_000);
     assert!(delivered.is_sorted(), "first occurrences are in order");
 }
 
-fn first_occurrences_of_many(texts: Vec<String>) -> Vec<u32> {
+fn first_occurrences_of_many(texts: &[String]) -> Vec<u32> {
     let mut seen = std::collections::HashSet::new();
     texts.iter().map(|text| text.parse().expect("a number")).filter(|number| seen.insert(*number)).collect()
 }

@@ -5,7 +5,7 @@ use rdkafka::client::DefaultClientContext;
 use rdkafka::config::ClientConfig;
 use waybill_testkit::{eventually, kafka_bootstrap, read_to_end};
 
-use crate::fixtures::{House, first_occurrences, text};
+use crate::fixtures::{House, first_occurrences, text, write};
 
 fn admin() -> AdminClient<DefaultClientContext> {
     ClientConfig::new().set("bootstrap.servers", kafka_bootstrap()).create().expect("an admin client")
@@ -86,4 +86,26 @@ async fn shutdown_is_quick_while_a_row_is_refused() {
     let asked = std::time::Instant::now();
     relay.end().await;
     assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_while_rows_go_one_by_one_leaves_the_rest_in_the_window() {
+    let mut house = House::new(1).await;
+    house.topic = topic_with_limit(&house, "4000").await;
+    let settings = house.settings().set("relay.compression", "none").set("relay.linger_ms", 50);
+    let texts: Vec<String> = (0..20).map(|number| noise(char::from(b'a' + number), 1_500)).collect();
+    for text in &texts {
+        write(&house.outbox.writer, &house.topic, "key", text).await;
+    }
+    let moves = "SELECT count(*) FROM outbox.batches";
+    let relay = house.relay(&settings);
+    eventually("one of them is acknowledged", async || (house.outbox.number(moves).await > 0).then_some(()))
+        .await;
+    relay.end().await;
+    assert!(house.outbox.number(moves).await < 20, "it was stopped in the middle");
+    let relay = house.relay(&settings);
+    house.drained().await;
+    let letters: Vec<String> = texts.iter().map(|text| text.chars().take(1).collect()).collect();
+    assert_eq!(delivered(&house.topic).await, letters);
+    relay.end().await;
 }
