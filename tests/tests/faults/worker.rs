@@ -1,6 +1,6 @@
 //! Rows 23, 25 and 27: a worker dies after its claim or after its upload, or comes back as a zombie.
 
-use waybill_testkit::{Caller, Process, System};
+use waybill_testkit::{Caller, Launch, Process, System};
 
 use crate::aftermath::{Aftermath, facts_are_in_order, objects, the_file_is_right};
 
@@ -96,4 +96,37 @@ async fn a_zombie_that_comes_back_after_its_takeover_completes_nothing() {
         after.count("SELECT count(*) FROM outbox.events WHERE convert_from(key, 'UTF8') = $1").await,
         3
     );
+}
+
+#[tokio::test]
+async fn a_zombie_that_comes_back_while_its_successor_runs_is_told_apart_by_its_fence_alone() {
+    let scene = scene().await;
+    let zombie = scene.system.start_at(&["worker"], "worker.verified");
+    zombie.wait_stopped().await;
+    // With a lease that outlives this test, or the zombie's own process would take over once more.
+    let patient = scene.system.settings().set("worker.lease_ms", 600_000);
+    let successor = Launch::roles(&["worker"], patient).fault_point("worker.verified").start();
+    successor.wait_stopped().await;
+    let after = Aftermath::of(&scene.system, &scene.export_id).await;
+    assert_eq!(
+        after.texts("SELECT state || fence FROM export.jobs WHERE export_id = $1").await,
+        ["running2"]
+    );
+
+    zombie.cont().await;
+    zombie.logged("fenced").await;
+    assert_eq!(after.facts().await, ["waybill.export.requested"], "the zombie completed a job of fence 2");
+    assert_eq!(after.candidates().await, ["verified", "verified"]);
+    successor.cont().await;
+
+    assert_eq!(
+        scene.caller.settled(&scene.export_id).await["state"],
+        "succeeded",
+        "{}",
+        successor.log().tail()
+    );
+    after.downstreams_are_done().await;
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["fenced", "succeeded"]);
+    assert_eq!(after.candidates().await, ["verified", "selected"]);
 }
