@@ -16,6 +16,15 @@ pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// Takes the binary that `WAYBILL_BIN` names, or builds it, and copies it to `to`. Gives whether the copy is another
+/// one than before.
+pub(crate) fn provide(undertaking: &Undertaking, console: &Console, to: &Path) -> Result<bool> {
+    match env::var_os("WAYBILL_BIN") {
+        Some(built) => copy_if_changed(Path::new(&built), to),
+        None => build(undertaking, console, &["-p", "waybill"], to),
+    }
+}
+
 /// Builds the binary and copies it to `to`. Gives whether the copy is another one than before.
 pub(crate) fn build(
     undertaking: &Undertaking,
@@ -41,7 +50,10 @@ pub(crate) fn build(
 /// The path in cargo's message that `waybill` is built, or is still fresh.
 fn executable_of(line: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
-    let is_it = message["reason"] == "compiler-artifact" && message["target"]["name"] == "waybill";
+    let target = &message["target"];
+    let is_it = message["reason"] == "compiler-artifact" && target["name"] == "waybill";
+    // The same target built as its own test is another executable.
+    let is_it = is_it && target["kind"][0] == "bin" && message["profile"]["test"] == false;
     is_it.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
 }
 

@@ -35,13 +35,13 @@ impl System {
     /// Brings everything up, or finds that it is.
     pub(crate) fn up(place: &Place, undertaking: &Undertaking, console: &Console) -> Result<Self> {
         let infrastructure = Infrastructure::start(place, undertaking, console, Durability::Durable)?;
-        let mut changed = binary::build(undertaking, console, &["-p", "waybill"], &place.binary())?;
+        let mut changed = binary::provide(undertaking, console, &place.binary())?;
         infrastructure.wait_ready(place, console)?;
         let service = ServiceFile::of(&place.layout, "waybill");
         let (config, api_port, management_port) = configure(place, &infrastructure, &service)?;
         changed |= write_if_changed(&place.config(), &config)?;
         apply(place, undertaking, console)?;
-        start(place, undertaking, console, &service, changed, management_port)?;
+        start(place, undertaking, console, &service, changed, [api_port, management_port])?;
         let url = |port| format!("http://127.0.0.1:{port}");
         Ok(Self { infrastructure, api_url: url(api_port), management_url: url(management_port) })
     }
@@ -92,7 +92,7 @@ fn start(
     console: &Console,
     service: &ServiceFile,
     changed: bool,
-    management_port: u16,
+    [api_port, management_port]: [u16; 2],
 ) -> Result<()> {
     console.step("Start Waybill", |_| {
         if changed {
@@ -105,7 +105,10 @@ fn start(
             undertaking.start(&mut command, service, Signal::SIGTERM)?;
         }
         wait_ready(service, || {
-            http_get(management_port, "/readyz").is_ok_and(|(status, body)| status == 200 && is_ready(&body))
+            let begun = http_get(management_port, "/readyz")
+                .is_ok_and(|(status, body)| status == 200 && is_ready(&body));
+            // Whatever the api says to somebody without a key, it then listens.
+            begun && http_get(api_port, "/v1/datasets").is_ok()
         })?;
         let said = if runs { "it runs".to_owned() } else { format!("all of {} roles ready", ROLES.len()) };
         Ok(((), said))

@@ -71,7 +71,8 @@ impl Test {
             let denied = ["--", "--deny", "warnings"];
             steps.cargo(undertaking, "clippy", &[&clippy[..], &denied[..]].concat(), |_| ())?;
         }
-        let build = ["--workspace", "--bins", FAULT_POINTS[0], FAULT_POINTS[1]];
+        // The tests too: with what they need their crates would otherwise be built again for them.
+        let build = ["--workspace", "--all-targets", FAULT_POINTS[0], FAULT_POINTS[1]];
         steps.timed("build", || binary::build(undertaking, console, &build, &private.binary()))?;
         if let Some(stack) = &stack {
             stack.wait_ready(private, console)?;
