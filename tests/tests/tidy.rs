@@ -288,3 +288,20 @@ fn every_fault_point_is_one_at_which_a_test_stops_a_process() {
     let unreached = names.iter().filter(|name| !tests.contains(&format!("\"{name}\"")));
     fail_with(&unreached.map(|name| format!("no test stops a process at {name}")).collect::<Vec<_>>());
 }
+
+#[test]
+fn every_file_that_the_documents_name_is_there() {
+    let mut complaints = Vec::new();
+    for (path, text) in with_ending("md").into_iter().filter(|(path, _)| !path.starts_with("docs/errors")) {
+        for name in text.split('`').skip(1).step_by(2).filter(|name| !name.contains(char::is_whitespace)) {
+            let is_ours =
+                ["crates/", "services/", "tests/", "docs/", "schemas/", "migrations/", "ops/", "xtask/"]
+                    .iter()
+                    .any(|folder| name.starts_with(folder));
+            if is_ours && !name.contains(['*', '<', '{', '…']) && !root().join(name).exists() {
+                complaints.push(format!("{} names {name}, which is not there", path.display()));
+            }
+        }
+    }
+    fail_with(&complaints);
+}
