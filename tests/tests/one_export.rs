@@ -1,12 +1,13 @@
-//! One export through every role: file, search hit, counters, mail, webhook and timeline.
+//! One export through every role: file, search hit, counters, webhook and timeline.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use waybill_testkit::{ROWS_OF_TENANT, System, eventually, id_of, within};
+use waybill_testkit::{ROWS_OF_TENANT, System, eventually, id_of, read_to_end, within};
 
 /// A receiver of webhooks that answers 200 and passes on what it got.
 async fn receiver() -> (String, mpsc::UnboundedReceiver<String>) {
@@ -69,6 +70,9 @@ async fn an_export_reaches_its_file_and_every_downstream_and_its_timeline_is_who
 
     let file = caller.get(&format!("/v1/exports/{export_id}/content")).await;
     assert_eq!(file.headers["content-type"], "text/csv; charset=utf-8");
+    let digest: String = Sha256::digest(&file.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(export["result"]["sha256"], digest);
+    assert_eq!(export["result"]["bytes"], file.bytes.len());
     let mut reader = csv::Reader::from_reader(file.bytes.as_slice());
     assert_eq!(reader.headers().expect("a header"), vec!["order_id", "note", "amount"]);
     let second = reader.records().nth(1).expect("a second row").expect("valid CSV");
@@ -133,6 +137,14 @@ async fn an_export_of_a_data_set_that_is_gone_fails_with_a_reason_and_its_fact_s
     assert_eq!(export["failure"]["code"], "dataset-relation-missing");
     let content = caller.get(&format!("/v1/exports/{export_id}/content")).await;
     assert_eq!((content.status.as_u16(), content.code().as_str()), (409, "export-not-ready"));
+    let found = eventually("search to know that it failed", || async {
+        let hits = caller.get("/v1/search?q=orders").await.success();
+        (hits["exports"][0]["state"] == "failed").then_some(hits)
+    });
+    assert_eq!(found.await["exports"][0]["export_id"], export_id.as_str());
+    let facts = read_to_end(&system.topic("waybill.export.events")).await;
+    let types: Vec<&str> = facts.iter().filter_map(|fact| fact.header("ce_type")).collect();
+    assert_eq!(types, ["waybill.export.requested", "waybill.export.failed"]);
 }
 
 #[tokio::test]
