@@ -57,6 +57,15 @@ pub struct SourceAccess {
     pub grant_select: String,
 }
 
+impl SourceAccess {
+    /// The statements that the role lacks to read the relation; none when it may.
+    #[must_use]
+    pub fn missing_grants(&self) -> Vec<&str> {
+        let grants = [(self.may_use_schema, &self.grant_schema), (self.may_select, &self.grant_select)];
+        grants.into_iter().filter(|(may, _)| !may).map(|(_, grant)| grant.as_str()).collect()
+    }
+}
+
 impl Dataset {
     /// Reads a data set from a row that holds all of its columns, by their names.
     ///

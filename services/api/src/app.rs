@@ -5,11 +5,11 @@ use std::sync::Arc;
 use deadpool_postgres::{Object, Pool};
 use object_store::ObjectStore;
 use tokio::sync::Semaphore;
+use waybill_objects::Place;
 use waybill_publication::Publisher;
 use waybill_runtime::{Config, Context, Schema};
 
 use crate::error::Error;
-use crate::objects;
 use crate::problem::Answer;
 
 /// The state of the router.
@@ -39,7 +39,7 @@ impl App {
             stats: context.pool(Schema::Stats)?,
             notify: context.pool(Schema::Notify)?,
             dataset: context.pool(Schema::Dataset)?,
-            objects: objects::open(&config.object_store.url)?,
+            objects: Place::parse(&config.object_store.url)?.to_read()?,
             publisher,
             in_flight: Semaphore::new(config.api.requests_in_flight_max),
             config,

@@ -11,14 +11,9 @@ pub enum Error {
     /// The schemas of facts and commands could not be loaded.
     #[error("facts could not be published")]
     Publication(#[from] waybill_publication::PublicationError),
-    /// `[object_store] url` is none that can be opened.
-    #[error("[object_store] url = {url:?} cannot be opened: {detail}")]
-    ObjectStoreUrl {
-        /// The configured value.
-        url: String,
-        /// What is wrong with it.
-        detail: String,
-    },
+    /// `[object_store]` cannot be used.
+    #[error("the files of exports cannot be reached")]
+    Objects(#[from] waybill_objects::ObjectsError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}, as [api] listen says")]
     Listen {

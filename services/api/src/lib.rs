@@ -13,7 +13,6 @@ mod error;
 mod exports;
 mod health;
 pub mod metrics;
-mod objects;
 mod observe;
 mod ops;
 mod page;

@@ -20,7 +20,7 @@ use crate::attempt_error::AttemptError;
 use crate::database::DatabaseError;
 use crate::dataset::{Snapshot, bounded};
 use crate::measure::Measure;
-use crate::{metrics, objects};
+use crate::{metrics, object_key};
 
 /// The size of an uploaded part. Object stores take none below 5 MiB but the last.
 const PART_BYTES: usize = 5 * 1024 * 1024;
@@ -65,7 +65,7 @@ pub(crate) async fn make(worker: &Worker, job: &Job, meter: &Meter) -> Result<Ca
     let rows = snapshot.copy().await?;
 
     let candidate_id = CandidateId::from_uuid(Uuid::now_v7());
-    let object_key = objects::new_key(&job.tenant_id, &job.export_id, job.lifecycle.fence);
+    let object_key = object_key::new(&job.tenant_id, &job.export_id, job.lifecycle.fence);
     announce(worker, job, &candidate_id, &object_key).await?;
     let path = Path::from(object_key.as_str());
     let written = upload(worker.objects.as_ref(), &path, rows, meter).await?;

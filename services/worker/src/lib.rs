@@ -18,7 +18,7 @@ mod execution;
 mod heartbeat;
 mod measure;
 pub mod metrics;
-mod objects;
+mod object_key;
 mod settling;
 
 use std::sync::Arc;
@@ -31,6 +31,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 use waybill_consumer::{ConsumerError, ConsumerOptions, StatusSink};
 use waybill_contract::{SchemaError, Schemas, Topics};
+use waybill_objects::{ObjectsError, Place};
 use waybill_publication::{PublicationError, Publisher};
 use waybill_runtime::{Context, Health, PoolError, Schema};
 
@@ -38,7 +39,6 @@ pub use claiming::{Claimed, claim_next};
 pub use database::DatabaseError;
 pub use execution::execute;
 pub use metrics::Outcome;
-pub use objects::{ObjectsError, open as open_objects};
 pub use settling::{Settled, complete};
 
 /// The consumer group of all workers, without the deployment's prefix.
@@ -80,7 +80,7 @@ impl Worker {
             name: new_name(),
             export: context.pool(Schema::Export)?,
             dataset: context.pool(Schema::Dataset)?,
-            objects: objects::open(&config.object_store.url)?,
+            objects: Place::parse(&config.object_store.url)?.to_write()?,
             publisher: Publisher::new(&config.deployment.source, context.topic_prefix())?,
             lease: config.worker.lease(),
             heartbeat: config.worker.heartbeat(),

@@ -77,13 +77,7 @@ async fn introspect(app: &App, registration: &Registration) -> Answer<Vec<String
             format!("The data sets' database has no table or view {schema:?}.{relation:?}."),
         ));
     };
-    let missing: Vec<&str> = [
-        (access.may_use_schema, access.grant_schema.as_str()),
-        (access.may_select, access.grant_select.as_str()),
-    ]
-    .into_iter()
-    .filter_map(|(may, grant)| (!may).then_some(grant))
-    .collect();
+    let missing = access.missing_grants();
     if missing.is_empty() {
         return Ok(columns);
     }

@@ -1,7 +1,8 @@
 //! `waybill doctor`: looks at everything that Waybill needs, as each role sees it, and says what to do.
 //!
-//! It changes nothing but a file that it writes to the object store and removes.
+//! It changes nothing but a file that it writes to the object store, or to where that will be made, and removes.
 
+mod datasets;
 mod finding;
 mod kafka;
 mod object_store;
@@ -23,6 +24,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandEr
     settings::check(config, &mut findings);
     object_store::check(config, &mut findings).await;
     postgres::check(config, &mut findings).await;
+    datasets::check(config, &mut findings).await;
     kafka::check(config, &mut findings).await;
     output.answer(&findings, Findings::text)?;
     let failures = findings.count(Level::Fail);

@@ -8,6 +8,7 @@ use deadpool_postgres::{Manager, Pool};
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
+use waybill_objects::Place;
 use waybill_publication::Publisher;
 use waybill_testkit::TestDatabase;
 use waybill_worker::Worker;
@@ -54,7 +55,7 @@ impl House {
             name: name.to_owned(),
             export: self.pool(),
             dataset: self.pool(),
-            objects: waybill_worker::open_objects(&url).expect("a directory can be made"),
+            objects: Place::parse(&url).and_then(|place| place.to_write()).expect("a directory can be made"),
             publisher: Publisher::new("urn:waybill:test", "test.").expect("source and prefix are fine"),
             lease,
             heartbeat: lease / 3,

@@ -47,7 +47,8 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
     }
 }
 
-fn not_connected(error: &PoolError, role: Role, subject: &str, findings: &mut Findings) {
+/// Says why a role has no connection.
+pub(super) fn not_connected(error: &PoolError, role: Role, subject: &str, findings: &mut Findings) {
     let mut detail = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
