@@ -16,35 +16,44 @@ pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Takes the binary that `WAYBILL_BIN` names, or builds it, and copies it to `to`. Gives whether the copy is another
-/// one than before.
+/// Takes the binary that `WAYBILL_BIN` names, or the one that `./dev` has just built, and copies it to `to`. Gives
+/// whether the copy is another one than before.
 pub(crate) fn provide(undertaking: &Undertaking, console: &Console, to: &Path) -> Result<bool> {
-    match env::var_os("WAYBILL_BIN") {
-        Some(built) => copy_if_changed(Path::new(&built), to),
-        None => build(undertaking, console, &["-p", "waybill"], to),
+    if let Some(built) = env::var_os("WAYBILL_BIN") {
+        return copy_if_changed(Path::new(&built), to);
     }
+    let built = console.step("Build waybill", |_| {
+        // The same two packages as in ./dev: nothing is built again for another set of features.
+        let built = executable(undertaking, &["--quiet", "--package", "waybill", "--package", "xtask"])?;
+        Ok((built, String::new()))
+    })?;
+    copy_if_changed(&built, to)
 }
 
-/// Builds the binary and copies it to `to`. Gives whether the copy is another one than before.
+/// Builds with these arguments, showing cargo's progress, and copies the binary to `to`.
 pub(crate) fn build(
     undertaking: &Undertaking,
     console: &Console,
     arguments: &[&str],
     to: &Path,
 ) -> Result<bool> {
-    let built = console.noisy_step("Build waybill", || {
-        let mut command = cargo();
-        command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
-        let mut executable = None;
-        let status = undertaking.run_by_line(&mut command, "cargo", |line| {
-            executable = executable_of(line).or(executable.take());
-        })?;
-        if !status.success() {
-            bail!("cargo build failed ({status})");
-        }
-        executable.context("cargo named no executable")
-    })?;
+    let title = format!("cargo build {}", arguments.join(" "));
+    let built = console.noisy_step(&title, || executable(undertaking, arguments))?;
     copy_if_changed(&built, to)
+}
+
+/// Runs cargo build, and gives where it says that `waybill` is.
+fn executable(undertaking: &Undertaking, arguments: &[&str]) -> Result<PathBuf> {
+    let mut command = cargo();
+    command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
+    let mut executable = None;
+    let status = undertaking.run_by_line(&mut command, "cargo", |line| {
+        executable = executable_of(line).or(executable.take());
+    })?;
+    if !status.success() {
+        bail!("cargo build failed ({status})");
+    }
+    executable.context("cargo named no executable")
 }
 
 /// The path in cargo's message that `waybill` is built, or is still fresh.
