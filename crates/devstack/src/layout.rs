@@ -1,6 +1,6 @@
 //! Where a clone keeps what its stack needs.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -80,6 +80,20 @@ impl Layout {
     /// When the lock's file cannot be made.
     pub fn lock(&self) -> Result<File, DevstackError> {
         self.lock_named("stack")
+    }
+
+    /// As [`Layout::lock_named`], or `None` when another invocation holds it.
+    ///
+    /// # Errors
+    /// When the lock's file cannot be made.
+    pub fn try_lock_named(&self, name: &str) -> Result<Option<File>, DevstackError> {
+        let path = self.dir.join(format!("{name}.lock"));
+        let file = File::options().create(true).append(true).open(&path).on("open", &path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).on("lock", &path),
+        }
     }
 
     /// As [`Layout::lock`], for something else of this clone.

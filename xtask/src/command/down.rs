@@ -4,13 +4,15 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use super::test;
 use crate::console::Console;
 use crate::infrastructure;
 use crate::place::Place;
 
 pub(crate) fn run(place: &Place, console: &Console) -> Result<ExitCode> {
     let _lock = place.layout.lock()?;
-    if !infrastructure::stop(place, console)? {
+    let left_by_a_test = test::stop_left_behind(place, console)?;
+    if !infrastructure::stop(place, console)? && !left_by_a_test {
         console.say("Nothing of this clone runs.");
     }
     Ok(ExitCode::SUCCESS)

@@ -7,14 +7,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use waybill_devstack::{Credentials, Durability, Kafka, Ports, Postgres, Undertaking};
 
-use super::UsageError;
+use super::{UsageError, test};
 use crate::console::Console;
 use crate::infrastructure::{self, fetched};
 use crate::place::{External, Place};
 use crate::remote::{block_on, drop_databases};
-
-/// The private stack of `./dev test`.
-const TEST_STACK: &str = "test";
 
 pub(crate) fn run(
     yes: bool,
@@ -31,10 +28,7 @@ pub(crate) fn run(
     if let Some(external) = &place.external {
         remove_from(external, place, undertaking, console)?;
     }
-    let private = place.layout.dir().join(TEST_STACK);
-    if private.exists() {
-        remove_data(&place.private(TEST_STACK)?)?;
-    }
+    test::stop_left_behind(place, console)?;
     remove_data(place)?;
     drop(lock);
     console.say(&format!("Removed {}", place.layout.dir().display()));

@@ -112,6 +112,22 @@ impl Test {
     }
 }
 
+/// Stops and removes what a test run left that was killed before it could. One that still runs is left alone. Gives
+/// whether there was anything.
+pub(crate) fn stop_left_behind(place: &Place, console: &Console) -> Result<bool> {
+    if !place.layout.dir().join(STACK).exists() {
+        return Ok(false);
+    }
+    let Some(_lock) = place.layout.try_lock_named(STACK)? else {
+        console.say("A `./dev test` of this clone is running: its stack ends with it.");
+        return Ok(true);
+    };
+    let private = place.private(STACK)?;
+    infrastructure::stop(&private, console)?;
+    remove_data(&private)?;
+    Ok(true)
+}
+
 /// The servers that somebody named for the tests, or for everything.
 fn announced(private: &Place) -> Option<Servers> {
     let named = |name| env::var(name).ok().filter(|value| !value.is_empty());
