@@ -124,7 +124,7 @@ async fn a_file_that_is_not_what_was_verified_never_appears_under_its_name() {
         "broken off before its end"
     );
     std::fs::remove_file(&object).expect("the object is removed");
-    assert_eq!(caller.refused(&content).await, (5, "result-missing".to_owned()));
+    assert_eq!(caller.refused(&content).await, (1, "result-missing".to_owned()));
 
     let left: Vec<_> = std::fs::read_dir(system.objects())
         .expect("the folder")

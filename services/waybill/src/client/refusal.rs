@@ -36,13 +36,14 @@ pub(super) fn of(status: StatusCode, body: &str) -> CommandError {
     CommandError::new(exit(status), code, message).with_hint(hint)
 }
 
-/// What a script sees of a status.
+/// What a script sees of a status. Only what says that something behind the api is away may work later; any other
+/// failure of the server is as it is, however often it is asked.
 fn exit(status: StatusCode) -> Exit {
     match status.as_u16() {
         404 => Exit::NotFound,
         401 | 403 | 409 | 422 | 429 => Exit::Refused,
         400 | 413 | 415 => Exit::Usage,
-        500..=599 => Exit::Unavailable,
+        502..=504 => Exit::Unavailable,
         _ => Exit::Failed,
     }
 }
@@ -55,8 +56,13 @@ mod tests {
     fn a_status_has_its_exit_code() {
         let number = |status: u16| exit(StatusCode::from_u16(status).unwrap()).number();
         assert_eq!(
-            [404, 401, 403, 409, 422, 429, 400, 500, 503, 405].map(number),
-            [3, 4, 4, 4, 4, 4, 2, 5, 5, 1]
+            [404, 401, 403, 409, 422, 429, 400, 405].map(number),
+            [3, 4, 4, 4, 4, 4, 2, 1]
+        );
+        assert_eq!(
+            [500, 501, 502, 503, 504, 505].map(number),
+            [1, 1, 5, 5, 5, 1],
+            "only a dependency that is away may be there later"
         );
     }
 
