@@ -128,5 +128,6 @@ async fn a_shutdown_abandons_what_outlasts_its_grace_and_the_job_is_due_again() 
     running.end().await;
     assert_eq!(health.report().reasons, []);
     let story = house.story(&export).await;
-    assert!(story.starts_with("pending v1 f1 lost 0 failed 1") && story.contains("1:failed:"), "{story}");
+    let handed_back = story.starts_with("pending v1 f1 lost 0 failed 0");
+    assert!(handed_back && story.contains("1:failed:worker-stopped"), "{story}");
 }
