@@ -28,7 +28,8 @@ CREATE TABLE export.jobs (
     fence bigint NOT NULL DEFAULT 0 CHECK (fence >= 0),
     lease_until timestamptz,
     due_at timestamptz,
-    -- When the reconciler writes the command again. Apart from due_at, so that a reminder never delays a claim.
+    -- The due time or the end of the lease, until a reminder moves it on: the reconciler writes the command again when
+    -- it is remind_after_ms past. Apart from due_at, so that a reminder never delays a claim.
     remind_at timestamptz,
     transient_failures integer NOT NULL DEFAULT 0,
     lost_leases integer NOT NULL DEFAULT 0,
@@ -136,14 +137,22 @@ CREATE TABLE export.decisions (
 );
 
 GRANT SELECT, INSERT ON export.datasets TO waybill_api;
-GRANT SELECT, INSERT, UPDATE ON export.jobs TO waybill_api;
+GRANT SELECT, INSERT ON export.jobs TO waybill_api;
+GRANT UPDATE (
+    state, version, fence, lease_until, due_at, remind_at, transient_failures, lost_leases,
+    failure_code, failure_detail, finished_at
+) ON export.jobs TO waybill_api;
 GRANT SELECT, INSERT ON export.intents, export.facts, export.commands, export.decisions TO waybill_api;
 GRANT SELECT ON export.attempts, export.candidates TO waybill_api;
 
 GRANT SELECT ON export.datasets TO waybill_worker;
-GRANT SELECT, UPDATE ON export.jobs TO waybill_worker;
+GRANT SELECT ON export.jobs TO waybill_worker;
+GRANT UPDATE (
+    state, version, fence, lease_until, due_at, remind_at, transient_failures, lost_leases,
+    result_candidate_id, failure_code, failure_detail, finished_at
+) ON export.jobs TO waybill_worker;
 GRANT SELECT, INSERT, UPDATE ON export.attempts, export.candidates TO waybill_worker;
 GRANT SELECT, INSERT ON export.facts TO waybill_worker;
 
-GRANT SELECT, UPDATE ON export.jobs TO waybill_reconciler;
+GRANT SELECT, UPDATE (remind_at) ON export.jobs TO waybill_reconciler;
 GRANT SELECT, INSERT ON export.commands TO waybill_reconciler;

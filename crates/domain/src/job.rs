@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::AttemptState;
-use crate::limits::{LOST_LEASES_MAX, REMIND_AFTER_SECONDS, TRANSIENT_FAILURES_MAX, backoff};
+use crate::limits::{LOST_LEASES_MAX, TRANSIENT_FAILURES_MAX, backoff};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -199,7 +199,8 @@ pub struct Decision {
     pub next: Lifecycle,
     /// The fact to publish. Present exactly when the version grew.
     pub fact: Option<FactKind>,
-    /// When the reconciler should write the command again; absent where nothing is left to do.
+    /// From when on the job is overdue, and the reconciler counts until it writes the command again; absent where
+    /// nothing is left to do.
     pub remind_at: Option<Timestamp>,
     /// The attempt that ended with this decision, and how.
     pub ended_attempt: Option<(i64, AttemptState)>,
@@ -390,6 +391,5 @@ fn publishing(mut next: Lifecycle, fact: FactKind, attempt: Option<AttemptState>
 }
 
 fn remind_at(job: &Lifecycle) -> Option<Timestamp> {
-    let from = job.due_at.or(job.lease_until)?;
-    Some(from + SignedDuration::from_secs(REMIND_AFTER_SECONDS))
+    job.due_at.or(job.lease_until)
 }

@@ -15,9 +15,6 @@ pub const BACKOFF_FIRST_SECONDS: i64 = 1;
 /// The longest wait between two attempts.
 pub const BACKOFF_MAX_SECONDS: i64 = 300;
 
-/// How long past its due time, or past the end of its lease, a job may stand before its command is written again.
-pub const REMIND_AFTER_SECONDS: i64 = 15;
-
 /// The wait before the next attempt, after `failures` passing failures in all.
 pub fn backoff(failures: i32) -> SignedDuration {
     let doublings = failures.saturating_sub(1).clamp(0, 30) as u32;

@@ -51,7 +51,6 @@ pub async fn heartbeat(
     lease_ms: i64,
     progress: Progress,
 ) -> Result<bool, StoreError> {
-    let remind_ms = waybill_domain::limits::REMIND_AFTER_SECONDS * 1000;
     let changed = db
         .execute(
             include_str!("attempt/heartbeat.sql"),
@@ -59,7 +58,6 @@ pub async fn heartbeat(
                 &export_id.as_str(),
                 &fence,
                 &lease_ms,
-                &(lease_ms + remind_ms),
                 &progress.rows_done,
                 &progress.rows_total,
             ],

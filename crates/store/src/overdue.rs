@@ -23,14 +23,15 @@ pub struct Overdue {
 pub struct Reminders {
     /// The most jobs of one batch.
     pub jobs_max: i64,
-    /// The shortest time to a job's next reminder, in milliseconds.
+    /// How long past its due time or lease a job is first reminded of, and the shortest time between two reminders, in
+    /// milliseconds.
     pub remind_after_ms: i64,
-    /// The longest time to a job's next reminder, in milliseconds.
+    /// The longest time between two reminders of a job, in milliseconds. Not below [`Self::remind_after_ms`].
     pub remind_after_max_ms: i64,
 }
 
-/// Takes the jobs whose reminder has passed and that are due or past their lease, oldest reminder first, and sets the
-/// next one: as far ahead as the job is overdue by now, within the bounds. So a job that waits behind its tenant's
+/// Takes the jobs that nothing has moved since their due time, their lease or their last reminder, for as long as
+/// `reminders` says, oldest first, and sets the next reminder: as far ahead as the job is overdue by now, within the bounds. So a job that waits behind its tenant's
 /// limit for an hour is reminded of a dozen times and not two hundred.
 ///
 /// # Errors

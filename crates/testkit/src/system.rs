@@ -45,8 +45,7 @@ impl System {
             .set("notifier.webhook.signing_secret", "a-secret-of-a-test-that-is-long-enough")
             .set("relay.lease_ms", 2_000)
             .set("worker.lease_ms", 3_000)
-            .set("worker.heartbeat_ms", 1_000)
-            .set("reconciler.remind_after_ms", 3_000);
+            .set("worker.heartbeat_ms", 1_000);
         let system = Self { database, topics, settings, objects };
         let applied = system.command(&["topic", "apply"]);
         let status = applied.wait_over().await;

@@ -29,7 +29,7 @@ const PARTITIONS_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often while they are not.
 const PARTITIONS_RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The longest time between two reminders of one job.
+/// The longest time between two reminders of one job, unless `[reconciler] remind_after_ms` is longer.
 const REMIND_AFTER_MAX_MS: i64 = 300_000;
 
 /// How long a shutdown waits for the round under way. Rolled back, it is as if it had never begun.

@@ -44,7 +44,7 @@ impl House {
         Pool::builder(Manager::new(config, NoTls)).max_size(4).build().expect("no timeouts are set")
     }
 
-    /// A job whose due time (or lease, when running) and reminder are so many seconds past.
+    /// A job whose due time (or lease, when running) and the time that reminders count from are so many seconds past.
     async fn job(&self, state: &str, since_seconds: i32, remind_since_seconds: i32) -> ExportId {
         let export = ExportId::from_uuid(Uuid::now_v7());
         self.admin
@@ -87,8 +87,9 @@ impl House {
         let row = self
             .admin
             .query_one(
-                "SELECT round(extract(epoch FROM remind_at - now()))::integer FROM export.jobs WHERE export_id = $1",
-                &[&export.as_str()],
+                "SELECT round(extract(epoch FROM remind_at - now()) + $2::bigint / 1000)::integer
+                 FROM export.jobs WHERE export_id = $1",
+                &[&export.as_str(), &REMINDERS.remind_after_ms],
             )
             .await;
         row.expect("the job").get(0)
@@ -98,10 +99,11 @@ impl House {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_nothing_moved_in_time_gets_its_command_again_and_its_due_time_is_left_alone() {
     let house = House::new().await;
-    let (pending, lapsed) = (house.job("pending", 20, 5).await, house.job("running", 20, 5).await);
-    house.job("running", -20, 5).await;
-    house.job("pending", -20, 5).await;
-    house.job("pending", 20, -5).await;
+    let (pending, lapsed) = (house.job("pending", 20, 20).await, house.job("running", 20, 20).await);
+    house.job("running", -20, 20).await;
+    house.job("pending", -20, 20).await;
+    house.job("pending", 10, 10).await;
+    house.job("pending", 40, 10).await;
     let due = "SELECT string_agg(concat(due_at, lease_until), ' ' ORDER BY export_id) FROM export.jobs";
     let before: String = house.admin.query_one(due, &[]).await.expect("times").get(0);
     assert_eq!(house.remind().await, 2);
@@ -115,8 +117,8 @@ async fn a_job_that_nothing_moved_in_time_gets_its_command_again_and_its_due_tim
 #[tokio::test(flavor = "multi_thread")]
 async fn the_longer_a_job_waits_the_rarer_its_reminders_are() {
     let house = House::new().await;
-    for (waited, next) in [(1, 15), (120, 120), (86_400, 300)] {
-        let export = house.job("pending", waited, 1).await;
+    for (waited, next) in [(16, 16), (120, 120), (86_400, 300)] {
+        let export = house.job("pending", waited, waited).await;
         house.remind().await;
         let seconds = house.next_reminder_seconds(&export).await;
         assert!((next - 2..=next + 2).contains(&seconds), "after {waited} s the next is in {seconds} s");
@@ -127,7 +129,7 @@ async fn the_longer_a_job_waits_the_rarer_its_reminders_are() {
 async fn two_reconcilers_side_by_side_write_each_command_once() {
     let house = Arc::new(House::new().await);
     for _ in 0..20 {
-        house.job("pending", 20, 5).await;
+        house.job("pending", 20, 20).await;
     }
     let barrier = Arc::new(Barrier::new(2));
     let rounds = [(); 2].map(|()| {
@@ -151,7 +153,7 @@ async fn two_reconcilers_side_by_side_write_each_command_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_a_claim_holds_is_passed_over() {
     let house = House::new().await;
-    let export = house.job("pending", 20, 5).await;
+    let export = house.job("pending", 20, 20).await;
     let mut claimant = house.database.role("worker").await;
     let tx = claimant.transaction().await.expect("a transaction");
     let due = waybill_store::claim::due_job(&tx, &house.tenant).await.expect("an answer").expect("it is due");

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Reconciler {
     /// How often it looks.
     pub poll_interval_ms: u64,
-    /// How long after its due time or lease a job's command is written again.
+    /// How long after its due time or lease a job's command is written again, and the shortest time until the next
+    /// time. The longer the job stands, the longer that time is, up to five minutes.
     pub remind_after_ms: u64,
     /// The most jobs of one transaction.
     pub batch_jobs_max: i64,
@@ -32,11 +33,5 @@ impl Reconciler {
     #[must_use]
     pub fn poll_interval(&self) -> Duration {
         Duration::from_millis(self.poll_interval_ms)
-    }
-
-    /// [`Self::remind_after_ms`] as a duration.
-    #[must_use]
-    pub fn remind_after(&self) -> Duration {
-        Duration::from_millis(self.remind_after_ms)
     }
 }

@@ -5,11 +5,11 @@ WITH renewed AS (
     UPDATE export.jobs
     SET
         lease_until = now() + $3::bigint * interval '1 millisecond',
-        remind_at = now() + $4::bigint * interval '1 millisecond'
+        remind_at = now() + $3::bigint * interval '1 millisecond'
     WHERE export_id = $1 AND fence = $2 AND state = 'running'
     RETURNING export_id, fence
 )
 UPDATE export.attempts AS attempt
-SET heartbeat_at = now(), rows_done = $5, rows_total = $6
+SET heartbeat_at = now(), rows_done = $4, rows_total = $5
 FROM renewed
 WHERE attempt.export_id = renewed.export_id AND attempt.fence = renewed.fence AND attempt.state = 'running'

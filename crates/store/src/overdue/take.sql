@@ -5,15 +5,16 @@ WITH overdue AS (
     SELECT export_id
     FROM export.jobs
     WHERE
-        state IN ('pending', 'running') AND remind_at <= now()
+        state IN ('pending', 'running') AND remind_at <= now() - $2::bigint * interval '1 millisecond'
         AND coalesce(due_at, lease_until) <= now()
     ORDER BY remind_at
     LIMIT $1
     FOR NO KEY UPDATE SKIP LOCKED
 )
+-- The next reminder is $2 after what is stored here.
 UPDATE export.jobs AS job
 SET
-    remind_at = now() + least(
+    remind_at = now() - $2::bigint * interval '1 millisecond' + least(
         greatest(now() - coalesce(job.due_at, job.lease_until), $2::bigint * interval '1 millisecond'),
         $3::bigint * interval '1 millisecond'
     )
