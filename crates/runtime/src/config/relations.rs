@@ -18,6 +18,7 @@ enum Relation {
     LessThan,
     AtLeast,
     AtMost,
+    AtMostHalf,
 }
 
 impl Relation {
@@ -26,6 +27,7 @@ impl Relation {
             Self::LessThan => first < second,
             Self::AtLeast => first >= second,
             Self::AtMost => first <= second,
+            Self::AtMostHalf => first <= second / 2,
         }
     }
 
@@ -34,6 +36,7 @@ impl Relation {
             Self::LessThan => "less than",
             Self::AtLeast => "at least",
             Self::AtMost => "at most",
+            Self::AtMostHalf => "at most half of",
         }
     }
 }
@@ -59,12 +62,12 @@ impl Config {
     }
 
     fn leases_and_timers(&self) -> [Rule; 8] {
-        use Relation::{AtLeast, AtMost, LessThan};
+        use Relation::{AtLeast, AtMost, AtMostHalf, LessThan};
         let rule = |first, relation, second, reason| Rule { first, relation, second, reason };
         [
             rule(
-                ("worker.heartbeat_ms", self.worker.heartbeat_ms * 2),
-                AtMost,
+                ("worker.heartbeat_ms", self.worker.heartbeat_ms),
+                AtMostHalf,
                 ("worker.lease_ms", self.worker.lease_ms),
                 "a lease must survive one lost heartbeat, so twice the heartbeat has to fit into it",
             ),

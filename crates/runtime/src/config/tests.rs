@@ -121,7 +121,8 @@ fn kafka_settings_pass_through_from_file_and_environment() {
 #[test]
 fn contradicting_values_are_refused_with_both_keys() {
     let error = load("[worker]\nlease_ms = 1500\n", &[]).unwrap_err().to_string();
-    assert!(error.contains("`worker.heartbeat_ms`") && error.contains("`worker.lease_ms` (1500)"), "{error}");
+    let relation = "`worker.heartbeat_ms` (1000) must be at most half of `worker.lease_ms` (1500)";
+    assert!(error.contains(relation), "{error}");
     let error = load("[reconciler]\npartitions_ahead_days = -1\n", &[]).unwrap_err().to_string();
     assert!(error.contains("`reconciler.partitions_ahead_days`"), "{error}");
     let error =
