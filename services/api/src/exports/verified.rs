@@ -15,6 +15,7 @@ struct Passing {
     held_back: Option<Bytes>,
     bytes_seen: u64,
     expected: Expected,
+    is_right: bool,
 }
 
 /// What the file was when it was verified.
@@ -32,9 +33,9 @@ pub(super) fn verified(
     object: BoxStream<'static, object_store::Result<Bytes>>,
     expected: Expected,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-    let passing = Passing { object, digest: Sha256::new(), held_back: None, bytes_seen: 0, expected };
+    let passing = Passing { object, digest: Sha256::new(), held_back: None, bytes_seen: 0, expected, is_right: false };
     try_unfold(passing, |mut passing| async move {
-        loop {
+        while !passing.is_right {
             match passing.object.next().await {
                 Some(Ok(part)) => {
                     passing.digest.update(&part);
@@ -47,17 +48,18 @@ pub(super) fn verified(
                 None => return passing.end(),
             }
         }
+        Ok(None)
     })
 }
 
 impl Passing {
     fn end(mut self) -> io::Result<Option<(Bytes, Self)>> {
-        let Some(last) = self.held_back.take() else { return Ok(None) };
         let sha256 = std::mem::take(&mut self.digest).finalize();
         if self.bytes_seen != self.expected.bytes || sha256[..] != self.expected.sha256[..] {
             return Err(self.broken("the object differs from what was verified"));
         }
-        Ok(Some((last, self)))
+        self.is_right = true;
+        Ok(self.held_back.take().map(|last| (last, self)))
     }
 
     fn broken(&self, detail: &str) -> io::Error {
@@ -101,5 +103,6 @@ mod tests {
     async fn a_file_that_differs_lacks_its_end_and_ends_in_an_error() {
         assert_eq!(download(&[b"id\n", b"1\n", b"3\n"], b"id\n1\n2\n").await, (b"id\n1\n".to_vec(), false));
         assert_eq!(download(&[b"id\n"], b"id\n1\n").await, (Vec::new(), false));
+        assert_eq!(download(&[], b"id\n1\n").await, (Vec::new(), false), "nothing is no file either");
     }
 }
