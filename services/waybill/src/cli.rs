@@ -30,6 +30,9 @@ Exit codes:
 Operator commands call the api: WAYBILL_API_URL and WAYBILL_API_KEY. `run`, `up`, `migrate`, `topic`,
 `doctor` and `api-key create --first` connect to Postgres and Kafka themselves, as the configuration says.";
 
+/// Where a command's help lists what every command takes.
+const GLOBAL: &str = "Global options";
+
 /// Runs exports, from an intent to every downstream.
 #[derive(Debug, Parser)]
 #[command(
@@ -52,10 +55,17 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// The configuration; without it ./waybill.toml, if there is one
-    #[arg(long, global = true, value_name = "FILE", env = "WAYBILL_CONFIG", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = GLOBAL,
+        value_name = "FILE",
+        env = "WAYBILL_CONFIG",
+        hide_env_values = true
+    )]
     pub(crate) config: Option<PathBuf>,
-    /// Answer with one JSON document
-    #[arg(long, global = true)]
+    /// Answer with one JSON document, and with one on stderr when the command fails
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
 }
 
@@ -64,6 +74,7 @@ pub(crate) enum Command {
     /// Run one role or several in this process
     Run(commands::run::Run),
     /// Run all roles in this process, for a laptop
+    #[command(after_help = commands::up::EXAMPLES)]
     Up,
     /// Bring the databases to this version's schemas
     #[command(subcommand)]
@@ -72,6 +83,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Topic(commands::topic::TopicCommand),
     /// Check everything that Waybill needs, and say what to do about each finding
+    #[command(after_help = commands::doctor::EXAMPLES)]
     Doctor,
     /// Show the configuration
     #[command(subcommand)]

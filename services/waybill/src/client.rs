@@ -20,6 +20,28 @@ const CONNECT_SECONDS_MAX: u64 = 5;
 /// How long nothing may come of an answer that is under way; a download as a whole has no bound.
 const READ_SECONDS_MAX: u64 = 30;
 
+/// Whose key a command needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Holder {
+    /// One with the scope `ops`.
+    Operator,
+    /// A tenant's service account.
+    Tenant,
+}
+
+impl Holder {
+    const fn way_to_a_key(self) -> &'static str {
+        match self {
+            Self::Operator => {
+                "ask an operator for a key with the scope ops; waybill api-key create --first makes the first one"
+            }
+            Self::Tenant => {
+                "ask an operator for a key with the scopes exports:read and exports:write (waybill api-key create)"
+            }
+        }
+    }
+}
+
 /// A caller of the api.
 pub(crate) struct Client {
     http: reqwest::Client,
@@ -34,8 +56,8 @@ pub(crate) struct Answer {
 }
 
 impl Client {
-    /// The caller that the environment describes.
-    pub(crate) fn from_environment() -> Result<Self, CommandError> {
+    /// The caller that the environment describes; `holder` is who that should be.
+    pub(crate) fn from_environment(holder: Holder) -> Result<Self, CommandError> {
         let key = std::env::var(KEY_VARIABLE).unwrap_or_default();
         if key.is_empty() {
             return Err(CommandError::new(
@@ -43,7 +65,7 @@ impl Client {
                 codes::API_KEY_MISSING,
                 format!("{KEY_VARIABLE} is not set"),
             )
-            .with_hint("waybill api-key create --first makes an operator's key"));
+            .with_hint(holder.way_to_a_key()));
         }
         let url = std::env::var(URL_VARIABLE).unwrap_or_else(|_unset| URL_DEFAULT.to_owned());
         let base = Url::parse(&url).map_err(|error| {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
 /// What a script can tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -93,13 +95,21 @@ pub(crate) struct CommandError {
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) hint: Option<String>,
+    members: Vec<(&'static str, String)>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl CommandError {
     /// An error that ends the command with `exit`.
     pub(crate) fn new(exit: Exit, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { exit, code: code.into(), message: message.into(), hint: None, source: None }
+        Self {
+            exit,
+            code: code.into(),
+            message: message.into(),
+            hint: None,
+            members: Vec::new(),
+            source: None,
+        }
     }
 
     /// Keeps the error underneath.
@@ -112,6 +122,27 @@ impl CommandError {
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Tells a script one thing more, under a name of its own.
+    pub(crate) fn with_member(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.members.push((name, value.into()));
+        self
+    }
+
+    /// The error as a script reads it.
+    pub(crate) fn json(&self) -> Value {
+        let mut body = json!({
+            "code": self.code,
+            "message": self.message,
+            "causes": self.causes(),
+            "hint": self.hint,
+            "exit": self.exit.number(),
+        });
+        for (name, value) in &self.members {
+            body[*name] = value.as_str().into();
+        }
+        body
     }
 
     /// The causes from the outermost to the innermost, each said once: drivers like to repeat their source.

@@ -58,14 +58,7 @@ impl Output {
     /// Prints why a command was not done: on stderr, as JSON when that was asked for.
     pub(crate) fn error(&self, error: &CommandError) {
         if self.json {
-            let body = serde_json::json!({
-                "code": error.code,
-                "message": error.message,
-                "causes": error.causes(),
-                "hint": error.hint,
-                "exit": error.exit.number(),
-            });
-            eprintln!("{body}");
+            eprintln!("{}", error.json());
             return;
         }
         let (red, bold, plain) =

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use waybill_runtime::Config;
 
 use super::CommandError;
-use crate::client::Client;
+use crate::client::{Client, Holder};
 use crate::output::Output;
 
 const EXAMPLES: &str = "\
@@ -71,11 +71,11 @@ pub(crate) async fn run(
                 "scopes": scopes,
                 "valid_seconds": valid_days.map(first::seconds),
             });
-            show(&Client::from_environment()?.post("/v1/ops/api-keys", &body).await?, output)
+            show(&Client::from_environment(Holder::Operator)?.post("/v1/ops/api-keys", &body).await?, output)
         }
         ApiKeyCommand::Revoke { api_key_id, reason } => {
             let path = format!("/v1/ops/api-keys/{api_key_id}/revoke");
-            let revoked = Client::from_environment()?.post(&path, &json!({ "reason": reason })).await?;
+            let revoked = Client::from_environment(Holder::Operator)?.post(&path, &json!({ "reason": reason })).await?;
             output.answer(&revoked, |key| {
                 format!(
                     "{} revoked since {}",

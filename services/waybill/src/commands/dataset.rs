@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CommandError;
-use crate::client::Client;
+use crate::client::{Client, Holder};
 use crate::exit::Exit;
 use crate::output::{Output, table};
 
@@ -53,11 +53,11 @@ pub(crate) async fn run(command: DatasetCommand, output: &Output) -> Result<(), 
                 "key_columns": key_columns,
                 "columns": (!columns.is_empty()).then_some(columns),
             });
-            let client = Client::from_environment()?;
+            let client = Client::from_environment(Holder::Operator)?;
             output.answer(&client.post("/v1/ops/datasets", &body).await?, text)
         }
         DatasetCommand::List => {
-            let client = Client::from_environment()?;
+            let client = Client::from_environment(Holder::Operator)?;
             let datasets = super::pages::all(&client, "/v1/ops/datasets", "datasets").await?;
             output.answer(&json!({ "datasets": datasets }), |answer| list(&answer["datasets"]))
         }

@@ -18,6 +18,18 @@ use crate::exit::Exit;
 use crate::output::Output;
 use finding::{Findings, Level};
 
+/// What `--help` ends with.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  waybill doctor
+  waybill --config /etc/waybill.toml doctor
+  waybill doctor --json | jq '.findings[] | select(.level == \"fail\")'
+
+Exit codes:
+  0 nothing keeps Waybill from working, though there may be something to look at
+  1 something does, such as a missing migration, grant or topic
+  5 something cannot be reached at all";
+
 /// Checks everything; never stops at the first thing that is wrong.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandError> {
     let mut findings = Findings::default();

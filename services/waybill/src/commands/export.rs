@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::CommandError;
-use crate::client::Client;
+use crate::client::{Client, Holder};
 use crate::output::Output;
 
 const EXAMPLES: &str = "\
@@ -68,9 +68,18 @@ pub(crate) enum ExportCommand {
     },
 }
 
+impl ExportCommand {
+    const fn holder(&self) -> Holder {
+        match self {
+            Self::Create(_) | Self::Show { .. } | Self::Wait { .. } | Self::Content { .. } => Holder::Tenant,
+            Self::Release { .. } | Self::Fail { .. } => Holder::Operator,
+        }
+    }
+}
+
 /// Calls the api with the key of `WAYBILL_API_KEY`: a tenant's, or for `release` and `fail` an operator's.
 pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), CommandError> {
-    let client = Client::from_environment()?;
+    let client = Client::from_environment(command.holder())?;
     match command {
         ExportCommand::Create(create) => create::run(&client, create, output).await,
         ExportCommand::Show { export_id } => show::run(&client, &export_id, output).await,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CommandError;
-use crate::client::Client;
+use crate::client::{Client, Holder};
 use crate::output::Output;
 
 const EXAMPLES: &str = "\
@@ -26,7 +26,7 @@ pub(crate) enum ServiceAccountCommand {
 
 /// Calls the api as the operator of `WAYBILL_API_KEY`.
 pub(crate) async fn run(command: ServiceAccountCommand, output: &Output) -> Result<(), CommandError> {
-    let client = Client::from_environment()?;
+    let client = Client::from_environment(Holder::Operator)?;
     match command {
         ServiceAccountCommand::Create { name, tenant } => {
             let body = json!({ "name": name, "tenant_id": tenant });

@@ -6,7 +6,7 @@ use waybill_notifier::tenant_webhook_secret;
 use waybill_runtime::Config;
 
 use super::CommandError;
-use crate::client::Client;
+use crate::client::{Client, Holder};
 use crate::codes;
 use crate::exit::Exit;
 use crate::output::{Output, table};
@@ -56,16 +56,16 @@ pub(crate) async fn run(
     match command {
         TenantCommand::Create { name, running_limit } => {
             let body = json!({ "name": name, "running_limit": running_limit });
-            output.answer(&Client::from_environment()?.post("/v1/ops/tenants", &body).await?, text)
+            output.answer(&Client::from_environment(Holder::Operator)?.post("/v1/ops/tenants", &body).await?, text)
         }
         TenantCommand::List => {
-            let client = Client::from_environment()?;
+            let client = Client::from_environment(Holder::Operator)?;
             let tenants = super::pages::all(&client, "/v1/ops/tenants", "tenants").await?;
             output.answer(&json!({ "tenants": tenants }), |answer| list(&answer["tenants"]))
         }
         TenantCommand::Suspend { tenant_id, reason } => {
             let path = format!("/v1/ops/tenants/{tenant_id}/suspend");
-            let client = Client::from_environment()?;
+            let client = Client::from_environment(Holder::Operator)?;
             output.answer(&client.post(&path, &json!({ "reason": reason })).await?, text)
         }
         TenantCommand::WebhookSecret { tenant_id } => webhook_secret(&tenant_id, &config()?, output),

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::super::{CommandError, text};
 use crate::client::Client;
+use crate::exit::Exit;
 use crate::output::Output;
 
 /// What is asked for.
@@ -42,12 +43,27 @@ pub(super) async fn run(client: &Client, create: Create, output: &Output) -> Res
     let intent = create.intent.clone().unwrap_or_else(|| Uuid::now_v7().to_string());
     // Said before it is sent: whoever loses the answer can send the same intent again.
     output.note(&format!("intent {intent}"));
-    let answer = client.post_intent("/v1/exports", &intent, &body(create)).await?;
+    let answer = client.post_intent("/v1/exports", &intent, &body(create)).await;
+    let mut answer = answer.map_err(|error| with_intent(error, &intent))?;
     let is_new = answer.status == StatusCode::ACCEPTED;
+    answer.body["intent"] = intent.into();
     output.answer(&answer.body, |export| {
         let known = if is_new { "" } else { "  (known intent)" };
         format!("{}  {}{known}", text::of(&export["export_id"]), text::of(&export["state"]))
     })
+}
+
+/// The error with what it takes to find out what became of the request, or to ask once more.
+fn with_intent(error: CommandError, intent: &str) -> CommandError {
+    let error = error.with_member("intent", intent);
+    match error.exit {
+        // Whether the export was accepted is not known: only the same intent asks for the same one.
+        Exit::Failed | Exit::Unavailable => {
+            let hint = error.hint.clone().map_or_else(String::new, |hint| format!("; {hint}"));
+            error.with_hint(format!("resend with --intent {intent}{hint}"))
+        }
+        Exit::Usage | Exit::NotFound | Exit::Refused => error,
+    }
 }
 
 fn body(create: Create) -> Value {
@@ -62,4 +78,25 @@ fn body(create: Create) -> Value {
         "labels": labels,
         "notify": emails.chain(webhooks).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_lost_says_with_which_intent_to_resend() {
+        let lost = CommandError::new(Exit::Unavailable, "api-unreachable", "no answer").with_hint("check it");
+        let lost = with_intent(lost, "intent-7");
+        assert_eq!(lost.hint.as_deref(), Some("resend with --intent intent-7; check it"));
+        assert_eq!(lost.json()["intent"], "intent-7");
+    }
+
+    #[test]
+    fn a_refusal_keeps_its_own_remedy_and_names_the_intent_to_a_script() {
+        let refused = CommandError::new(Exit::Refused, "intent-mismatch", "no").with_hint("choose another");
+        let refused = with_intent(refused, "intent-7");
+        assert_eq!(refused.hint.as_deref(), Some("choose another"));
+        assert_eq!(refused.json()["intent"], "intent-7");
+    }
 }

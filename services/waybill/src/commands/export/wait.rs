@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+use tokio::time::error::Elapsed;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::super::{CommandError, text};
@@ -22,13 +23,10 @@ pub(super) async fn run(
     seconds_max: u64,
     output: &Output,
 ) -> Result<(), CommandError> {
-    let following = follow(client, export_id, Progress::new(output));
-    let export = timeout(Duration::from_secs(seconds_max), following).await.map_err(|elapsed| {
-        let message = format!("{export_id} did not end within {seconds_max} s");
-        CommandError::new(Exit::Failed, codes::WAIT_TIMED_OUT, message)
-            .with_source(elapsed)
-            .with_hint(format!("waybill export show {export_id}"))
-    })??;
+    let mut away = None;
+    let following = follow(client, export_id, Progress::new(output), &mut away);
+    let ended = timeout(Duration::from_secs(seconds_max), following).await;
+    let export = ended.map_err(|elapsed| timed_out(export_id, seconds_max, elapsed, away))??;
     output.answer(&export, line)?;
     if export["state"] == "succeeded" {
         return Ok(());
@@ -42,14 +40,46 @@ pub(super) async fn run(
     Err(CommandError::new(Exit::Failed, codes::EXPORT_UNSUCCESSFUL, message).with_hint(hint))
 }
 
-/// Looks until the export has come to rest. A quarantined one has: it waits for a person.
-async fn follow(client: &Client, export_id: &str, mut progress: Progress) -> Result<Value, CommandError> {
+/// The time is over: while the export was under way, or while the api was away and nobody could say.
+fn timed_out(export_id: &str, seconds_max: u64, elapsed: Elapsed, away: Option<CommandError>) -> CommandError {
+    let message = format!("{export_id} did not end within {seconds_max} s");
+    let error = match away {
+        Some(away) => CommandError::new(away.exit, codes::WAIT_TIMED_OUT, message).with_source(away),
+        None => CommandError::new(Exit::Failed, codes::WAIT_TIMED_OUT, message).with_source(elapsed),
+    };
+    error.with_hint(format!("waybill export show {export_id}"))
+}
+
+/// Looks until the export has come to rest. A quarantined one has: it waits for a person. An api that is away, as it
+/// is while it is being replaced, ends no wait; `away` holds the latest look's error until a look is answered again.
+async fn follow(
+    client: &Client,
+    export_id: &str,
+    mut progress: Progress,
+    away: &mut Option<CommandError>,
+) -> Result<Value, CommandError> {
     let path = format!("/v1/exports/{export_id}");
     let mut looks = interval(Duration::from_millis(LOOK_INTERVAL_MS));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut said = false;
     loop {
         looks.tick().await;
-        let export = client.get(&path).await?;
+        let export = match client.get(&path).await {
+            Ok(export) => export,
+            Err(error) if error.exit == Exit::Unavailable => {
+                if !said {
+                    progress.say(&format!("{error}; looking on until the time is over"));
+                    said = true;
+                }
+                *away = Some(error);
+                continue;
+            }
+            Err(error) => {
+                progress.end();
+                return Err(error);
+            }
+        };
+        *away = None;
         progress.show(&export);
         if !matches!(export["state"].as_str(), Some("pending" | "running")) {
             progress.end();
@@ -105,6 +135,14 @@ impl Progress {
                     *last = line;
                 }
             }
+            Self::None => {}
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match self {
+            Self::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
+            Self::Lines { .. } => eprintln!("{text}"),
             Self::None => {}
         }
     }
