@@ -1,10 +1,11 @@
 //! What operators and callers do from the command line, against a whole system, and what a script sees of it.
 
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use waybill_testkit::{Caller, Process, ROWS_OF_TENANT, System, base_url};
 
@@ -28,11 +29,16 @@ impl Shell {
         Self { url: self.url.clone(), key: key.to_owned(), config: self.config.clone() }
     }
 
-    async fn run(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_waybill"));
         command.args(arguments).current_dir(self.config.parent().expect("a folder")).kill_on_drop(true);
         command.env("WAYBILL_API_URL", &self.url).env("WAYBILL_API_KEY", &self.key);
-        command.env("WAYBILL_CONFIG", &self.config).output().await.expect("the binary starts")
+        command.env("WAYBILL_CONFIG", &self.config);
+        command
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().await.expect("the binary starts")
     }
 
     /// The JSON that a command answers.
@@ -99,6 +105,52 @@ async fn an_export_is_asked_for_followed_and_fetched_from_the_command_line() {
     let drawn = String::from_utf8_lossy(&drawn.stdout).into_owned();
     for step in ["command acknowledged", "claimed", "candidate verified", "result selected"] {
         assert!(drawn.contains(step), "{drawn}");
+    }
+}
+
+#[tokio::test]
+async fn an_intent_that_was_chosen_for_the_caller_is_told_with_the_answer_and_with_its_loss() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let shell = Shell::at(&api, &system).await;
+    let (_ops, caller, _tenant) = caller(&system, &api, &shell).await;
+
+    let asked = caller.done(&["export", "create", "orders"]).await;
+    let intent = text(&asked, "intent");
+    let again = caller.done(&["export", "create", "orders", "--intent", &intent]).await;
+    assert_eq!(again["export_id"], asked["export_id"]);
+
+    drop(api);
+    let lost = caller.run(&["export", "create", "orders", "--json"]).await;
+    let error: Value = serde_json::from_slice(&lost.stderr).expect("an error in JSON");
+    let resend = format!("resend with --intent {}", text(&error, "intent"));
+    assert_eq!(lost.status.code(), Some(5));
+    assert!(text(&error, "hint").contains(&resend), "{error}");
+    let lost = caller.run(&["export", "create", "orders"]).await;
+    assert!(String::from_utf8_lossy(&lost.stderr).contains("resend with --intent "), "{lost:?}");
+}
+
+#[tokio::test]
+async fn a_wait_outlasts_an_api_that_is_replaced_and_says_so_once() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let shell = Shell::at(&api, &system).await;
+    let (_ops, caller, _tenant) = caller(&system, &api, &shell).await;
+    let export_id = text(&caller.done(&["export", "create", "orders"]).await, "export_id");
+    let address = api.listening("api").await.to_string();
+    drop(api);
+
+    let mut waiting = caller.command(&["export", "wait", &export_id, "--timeout", "60"]);
+    let mut waiting = waiting.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the binary starts");
+    let mut said = BufReader::new(waiting.stderr.take().expect("its stderr")).lines();
+    let first = said.next_line().await.expect("a line").expect("a line");
+    assert!(first.contains("looking on"), "{first}");
+    let system = system.with("api.listen", address);
+    let _house = system.start(&["api", "relay", "worker"]);
+
+    assert_eq!(waiting.wait().await.expect("it ends").code(), Some(0));
+    while let Some(line) = said.next_line().await.expect("its lines") {
+        assert!(!line.contains("looking on"), "said for the second time: {line}");
     }
 }
 

@@ -34,7 +34,8 @@ pub(crate) enum ExportCommand {
         /// The export
         export_id: String,
     },
-    /// Follow an export until it ends; exit code 1 when it ends without a result
+    /// Follow an export until it ends, also past an api that is away for a while; exit code 1 when it ends without a
+    /// result
     Wait {
         /// The export
         export_id: String,
