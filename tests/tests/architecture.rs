@@ -15,7 +15,7 @@ const SERVICES: [&str; 7] = [
 ];
 
 /// Our crates that each library crate may depend on. A crate that is not here is not allowed to exist unnoticed.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("waybill-domain", &[]),
     ("waybill-fault-points", &[]),
     ("waybill-outbox", &[]),
@@ -25,6 +25,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("waybill-publication", &["waybill-contract", "waybill-domain", "waybill-outbox", "waybill-store"]),
     ("waybill-objects", &[]),
     ("waybill-runtime", &[]),
+    ("waybill-subscription", &["waybill-consumer", "waybill-contract", "waybill-runtime", "waybill-store"]),
     ("waybill-devstack", &[]),
     ("waybill-testkit", &["waybill-devstack"]),
 ];

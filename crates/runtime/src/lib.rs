@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: anything that knows what an export is.
 
+mod chain;
 pub mod codes;
 pub mod config;
 mod context;
@@ -14,6 +15,7 @@ mod secret;
 pub mod shutdown;
 pub mod telemetry;
 
+pub use chain::{causes, chain};
 pub use config::Config;
 pub use context::{Context, connect_as_admin};
 pub use health::Health;

@@ -8,7 +8,6 @@ use tokio_postgres::types::Type;
 use waybill_domain::ids::TenantId;
 
 use crate::StoreError;
-use crate::document::Generation;
 
 /// How many facts of each type, and what the selected results held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,15 +59,6 @@ pub struct TenantCounters {
     pub generation: i32,
     /// By data set.
     pub counters: Vec<Counter>,
-}
-
-/// The generation that the live role consumes; `None` while there is none.
-///
-/// # Errors
-/// [`StoreError::Postgres`].
-pub async fn active_generation(db: &impl GenericClient) -> Result<Option<Generation>, StoreError> {
-    let row = db.query_typed_opt(include_str!("counter/active_generation.sql"), &[]).await?;
-    row.map(|row| Ok(Generation { generation: row.try_get(0)?, consumer_group: row.try_get(1)? })).transpose()
 }
 
 /// Adds `increments` to a generation's counters. No two of them may be of one tenant and data set.

@@ -13,15 +13,6 @@ use waybill_domain::job::JobState;
 
 use crate::StoreError;
 
-/// A projection's generation as the live role consumes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generation {
-    /// From 1.
-    pub generation: i32,
-    /// Its consumer group, without the installation's prefix.
-    pub consumer_group: String,
-}
-
 /// An export as a reader can find it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -91,15 +82,6 @@ pub struct Found {
     pub generation: i32,
     /// Newest first.
     pub hits: Vec<Hit>,
-}
-
-/// The generation that the live role consumes; `None` while there is none.
-///
-/// # Errors
-/// [`StoreError::Postgres`].
-pub async fn active_generation(db: &impl GenericClient) -> Result<Option<Generation>, StoreError> {
-    let row = db.query_typed_opt(include_str!("document/active_generation.sql"), &[]).await?;
-    row.map(|row| Ok(Generation { generation: row.try_get(0)?, consumer_group: row.try_get(1)? })).transpose()
 }
 
 /// Writes documents into a generation, each only over a lower version, and answers how many were written. No two of

@@ -13,6 +13,7 @@ pub mod dataset;
 pub mod decision;
 pub mod document;
 pub mod fact;
+pub mod generation;
 pub mod intent;
 pub mod job;
 pub mod migrations;

@@ -11,11 +11,12 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
 use tokio_postgres::Transaction;
 use uuid::Uuid;
-use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Poison, Record};
-use waybill_contract::{Fact, Schemas, decode_fact};
+use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Record};
+use waybill_contract::{Fact, Schemas};
 use waybill_domain::export::NotifyTarget;
 use waybill_domain::ids::NotificationId;
 use waybill_store::notification::{self, NewNotification, Partition};
+use waybill_subscription::{fact_key, read_fact};
 
 use crate::render::render;
 
@@ -47,18 +48,11 @@ impl Effect for Intents {
     }
 
     fn decode(&self, record: &Record) -> Result<Fact, DecodeError> {
-        decode_fact(&self.schemas, record.header_pairs(), record.payload.as_deref()).map_err(|error| {
-            let (reason, detail) = (error.reason(), error.to_string());
-            if error.must_wait() {
-                DecodeError::Wait { reason, detail }
-            } else {
-                DecodeError::Poison(Poison { reason, detail })
-            }
-        })
+        read_fact(&self.schemas, record)
     }
 
     fn event_key(&self, event: &Fact) -> EventKey {
-        EventKey { source: event.source.clone(), id: event.event_id.clone() }
+        fact_key(event)
     }
 
     async fn apply(&self, tx: &Transaction<'_>, batch: &Batch<'_, Fact>) -> Result<(), EffectError> {

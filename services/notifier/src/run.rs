@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use waybill_consumer::{ConsumerError, ConsumerOptions, StatusSink};
-use waybill_contract::{SchemaError, Schemas, Topics};
-use waybill_runtime::{Context, Health, PoolError, Schema};
+use waybill_consumer::ConsumerError;
+use waybill_contract::{SchemaError, Schemas};
+use waybill_runtime::{Context, PoolError, Schema};
 
 use crate::channels::Channels;
 use crate::intents::Intents;
@@ -33,20 +33,6 @@ pub enum Error {
     Consumer(#[from] ConsumerError),
 }
 
-/// Says on the health page what the consumer says.
-#[derive(Debug)]
-struct HealthSink(Health);
-
-impl StatusSink for HealthSink {
-    fn degraded(&self, component: &str, code: &'static str, detail: &str) {
-        self.0.degraded(component, code, detail);
-    }
-
-    fn clear(&self, component: &str) {
-        self.0.clear(component);
-    }
-}
-
 /// Runs the notifier until `context.shutdown` is cancelled.
 ///
 /// # Errors
@@ -56,19 +42,13 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let (pace, channels) = (Pace::new(config)?, Channels::new(config)?);
     let pool = context.pool(Schema::Notify)?;
     let wake = Arc::new(Notify::new());
-    // Whatever ends one of the three ends the others.
+    // When the consumer ends for whatever reason, the other two are asked to end too.
     let shutdown = context.shutdown.child_token();
     let sender = Sender::new(pool.clone(), channels, pace, Arc::clone(&wake), context.health.clone());
     let watch = Watch::new(pool.clone(), context.health.clone(), pace.poll_interval);
-    let effect = Arc::new(Intents::new(Arc::new(Schemas::embedded()?), wake));
-    let topics = Topics::with_prefix(context.topic_prefix());
-    let options = ConsumerOptions::new(context.group(GROUP), topics.events, context.kafka_settings());
-    let status = Arc::new(HealthSink(context.health.clone()));
-    let consuming = async {
-        let ended = waybill_consumer::run(options, pool, effect, status, shutdown.clone()).await;
-        shutdown.cancel();
-        ended
-    };
+    let effect = Intents::new(Arc::new(Schemas::embedded()?), wake);
+    let options = waybill_subscription::facts(&context, GROUP);
+    let consuming = waybill_subscription::consume(&context, options, pool, effect, shutdown.clone());
     let (consumed, (), ()) =
         tokio::join!(consuming, sender.run(shutdown.clone()), watch.run(shutdown.clone()));
     Ok(consumed?)

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio_postgres::Transaction;
-use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Poison, Record};
-use waybill_contract::{Fact, Schemas, decode_fact};
+use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Record};
+use waybill_contract::{Fact, Schemas};
 use waybill_domain::job::FactKind;
 use waybill_domain::search_text::document_tokens;
 use waybill_store::document::{self, Document};
+use waybill_subscription::{fact_key, read_fact};
 
 /// Writes the facts of the events topic into the documents of one generation.
 pub struct Documents {
@@ -34,18 +35,11 @@ impl Effect for Documents {
     }
 
     fn decode(&self, record: &Record) -> Result<Fact, DecodeError> {
-        decode_fact(&self.schemas, record.header_pairs(), record.payload.as_deref()).map_err(|error| {
-            let (reason, detail) = (error.reason(), error.to_string());
-            if error.must_wait() {
-                DecodeError::Wait { reason, detail }
-            } else {
-                Poison { reason, detail }.into()
-            }
-        })
+        read_fact(&self.schemas, record)
     }
 
     fn event_key(&self, event: &Fact) -> EventKey {
-        EventKey { source: event.source.clone(), id: event.event_id.clone() }
+        fact_key(event)
     }
 
     async fn apply(&self, tx: &Transaction<'_>, batch: &Batch<'_, Fact>) -> Result<(), EffectError> {

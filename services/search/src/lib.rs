@@ -7,9 +7,8 @@
 pub mod codes;
 
 mod documents;
-mod generation;
-mod health;
 mod run;
 
 pub use documents::Documents;
-pub use run::{Error, run};
+pub use run::run;
+pub use waybill_subscription::Error;

@@ -6,9 +6,8 @@
 pub mod codes;
 
 mod counters;
-mod generation;
-mod health;
 mod run;
 
 pub use counters::Counters;
-pub use run::{Error, run};
+pub use run::run;
+pub use waybill_subscription::Error;

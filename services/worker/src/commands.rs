@@ -7,8 +7,9 @@
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::Transaction;
-use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Poison, Record};
-use waybill_contract::{ExportCommand, Schemas, decode_command};
+use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Record};
+use waybill_contract::{ExportCommand, Schemas};
+use waybill_subscription::read_command;
 
 use crate::dispatch::WakeUp;
 
@@ -33,14 +34,7 @@ impl Effect for CommandWakeUps {
     }
 
     fn decode(&self, record: &Record) -> Result<ExportCommand, DecodeError> {
-        decode_command(&self.schemas, record.header_pairs(), record.payload.as_deref()).map_err(|error| {
-            let (reason, detail) = (error.reason(), error.to_string());
-            if error.must_wait() {
-                DecodeError::Wait { reason, detail }
-            } else {
-                Poison { reason, detail }.into()
-            }
-        })
+        read_command(&self.schemas, record)
     }
 
     fn event_key(&self, command: &ExportCommand) -> EventKey {

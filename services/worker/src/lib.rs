@@ -29,11 +29,11 @@ use jiff::SignedDuration;
 use object_store::ObjectStore;
 use tokio::sync::mpsc;
 use uuid::Uuid;
-use waybill_consumer::{ConsumerError, ConsumerOptions, StatusSink};
-use waybill_contract::{SchemaError, Schemas, Topics};
+use waybill_consumer::{ConsumerError, ConsumerOptions};
+use waybill_contract::{SchemaError, Schemas};
 use waybill_objects::{ObjectsError, Place};
 use waybill_publication::{PublicationError, Publisher};
-use waybill_runtime::{Context, Health, PoolError, Schema};
+use waybill_runtime::{Context, PoolError, Schema};
 
 pub use claiming::{Claimed, claim_next};
 pub use database::DatabaseError;
@@ -129,19 +129,6 @@ pub enum Error {
     Consumer(#[from] ConsumerError),
 }
 
-/// Shows the consumer's state in the health page.
-struct ConsumerStatus(Health);
-
-impl StatusSink for ConsumerStatus {
-    fn degraded(&self, component: &str, code: &'static str, detail: &str) {
-        self.0.degraded(component, code, detail);
-    }
-
-    fn clear(&self, component: &str) {
-        self.0.clear(component);
-    }
-}
-
 /// Runs the worker until its context is shut down.
 ///
 /// # Errors
@@ -151,27 +138,18 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let settings = &context.config.worker;
     let slots = dispatch::Slots { count: settings.slots, poll_interval: settings.poll_interval() };
     let (wake_ups, woken) = mpsc::channel(dispatch::WAKE_UPS_MAX);
-    let effect = Arc::new(commands::CommandWakeUps { schemas: Schemas::embedded()?, wake_ups });
+    let effect = commands::CommandWakeUps { schemas: Schemas::embedded()?, wake_ups };
     let options = ConsumerOptions {
         // Every batch is the same wake-up: one at a time asks once, and leaves the pool to the attempts.
         batches_in_flight_max: 1,
-        ..ConsumerOptions::new(
-            context.group(CONSUMER_GROUP),
-            Topics::with_prefix(context.topic_prefix()).commands,
-            context.kafka_settings(),
-        )
+        ..waybill_subscription::commands(&context, CONSUMER_GROUP)
     };
     tracing::info!(worker = worker.name, slots = slots.count, "looking for work");
 
-    // When one of the two ends for whatever reason, the other is asked to end too.
+    // When the consumer ends for whatever reason, the dispatcher is asked to end too.
     let shutdown = context.shutdown.child_token();
-    let status = Arc::new(ConsumerStatus(context.health.clone()));
-    let consumer = waybill_consumer::run(options, worker.export.clone(), effect, status, shutdown.clone());
-    let consumer = async {
-        let ended = consumer.await;
-        shutdown.cancel();
-        ended
-    };
+    let consumer =
+        waybill_subscription::consume(&context, options, worker.export.clone(), effect, shutdown.clone());
     let dispatcher = dispatch::run(worker, slots, woken, context.health.clone(), shutdown.clone());
     let (consumed, ()) = tokio::join!(consumer, dispatcher);
     Ok(consumed?)

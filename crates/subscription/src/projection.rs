@@ -1,0 +1,46 @@
+//! A projection: facts, applied to the active generation by its consumer group.
+
+use std::sync::Arc;
+
+use waybill_consumer::{ConsumerError, Effect};
+use waybill_contract::{SchemaError, Schemas};
+use waybill_runtime::{Context, PoolError, Schema};
+
+use crate::consume::{consume, facts};
+use crate::generation;
+
+/// Why a projection cannot run. A lost connection is none of these.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database's address cannot be used.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// The embedded schemas cannot be used.
+    #[error(transparent)]
+    Schemas(#[from] SchemaError),
+    /// The consumer ended for good.
+    #[error(transparent)]
+    Consumer(#[from] ConsumerError),
+}
+
+/// Applies facts to the active generation of `schema` until the context is shut down. `effect_on` makes the effect for a
+/// generation; `none_active` is the code that the health page shows while no generation is active.
+///
+/// # Errors
+/// The settings cannot be used, or the consumer ended for good.
+pub async fn project<E: Effect>(
+    context: &Context,
+    schema: Schema,
+    none_active: &'static str,
+    effect_on: impl FnOnce(Arc<Schemas>, i32) -> E,
+) -> Result<(), Error> {
+    let pool = context.pool(schema)?;
+    let schemas = Arc::new(Schemas::embedded()?);
+    let Some(active) = generation::active(context, &pool, schema, none_active).await else {
+        return Ok(());
+    };
+    let options = facts(context, &active.consumer_group);
+    let effect = effect_on(schemas, active.generation);
+    consume(context, options, pool, effect, context.shutdown.child_token()).await?;
+    Ok(())
+}
