@@ -34,7 +34,7 @@ CREATE TABLE export.api_keys (
 CREATE INDEX api_keys_of_service_account ON export.api_keys (service_account_id);
 
 GRANT USAGE ON SCHEMA export TO waybill_api, waybill_worker, waybill_reconciler;
-GRANT SELECT, INSERT, UPDATE ON export.tenants TO waybill_api;
-GRANT SELECT, UPDATE ON export.tenants TO waybill_worker;
+GRANT SELECT, INSERT, UPDATE (state) ON export.tenants TO waybill_api;
+GRANT SELECT, UPDATE (last_claimed_at) ON export.tenants TO waybill_worker;
 GRANT SELECT, INSERT ON export.service_accounts TO waybill_api;
-GRANT SELECT, INSERT, UPDATE ON export.api_keys TO waybill_api;
+GRANT SELECT, INSERT, UPDATE (revoked_at) ON export.api_keys TO waybill_api;

@@ -32,6 +32,7 @@ CREATE TABLE export.jobs (
     -- it is remind_after_ms past. Apart from due_at, so that a reminder never delays a claim.
     remind_at timestamptz,
     transient_failures integer NOT NULL DEFAULT 0,
+    work_failures integer NOT NULL DEFAULT 0,
     lost_leases integer NOT NULL DEFAULT 0,
     result_candidate_id text,
     failure_code text,
@@ -52,6 +53,8 @@ CREATE INDEX jobs_pending_of_tenant ON export.jobs (tenant_id, due_at) WHERE sta
 CREATE INDEX jobs_running_of_tenant ON export.jobs (tenant_id, lease_until) WHERE state = 'running';
 -- The reconciler: what nothing has moved in time.
 CREATE INDEX jobs_to_remind ON export.jobs (remind_at) WHERE state IN ('pending', 'running');
+-- What waits for a person, for operators.
+CREATE INDEX jobs_quarantined ON export.jobs (export_id) WHERE state = 'quarantined';
 CREATE INDEX jobs_of_tenant ON export.jobs (tenant_id, accepted_at DESC, export_id);
 
 -- What a caller wants once: (service account, operation, key) stands for exactly one export, for ever.
@@ -139,7 +142,7 @@ CREATE TABLE export.decisions (
 GRANT SELECT, INSERT ON export.datasets TO waybill_api;
 GRANT SELECT, INSERT ON export.jobs TO waybill_api;
 GRANT UPDATE (
-    state, version, fence, lease_until, due_at, remind_at, transient_failures, lost_leases,
+    state, version, fence, lease_until, due_at, remind_at, transient_failures, work_failures, lost_leases,
     failure_code, failure_detail, finished_at
 ) ON export.jobs TO waybill_api;
 GRANT SELECT, INSERT ON export.intents, export.facts, export.commands, export.decisions TO waybill_api;
@@ -148,7 +151,7 @@ GRANT SELECT ON export.attempts, export.candidates TO waybill_api;
 GRANT SELECT ON export.datasets TO waybill_worker;
 GRANT SELECT ON export.jobs TO waybill_worker;
 GRANT UPDATE (
-    state, version, fence, lease_until, due_at, remind_at, transient_failures, lost_leases,
+    state, version, fence, lease_until, due_at, remind_at, transient_failures, work_failures, lost_leases,
     result_candidate_id, failure_code, failure_detail, finished_at
 ) ON export.jobs TO waybill_worker;
 GRANT SELECT, INSERT, UPDATE ON export.attempts, export.candidates TO waybill_worker;

@@ -16,12 +16,14 @@ CREATE TABLE notify.notifications (
     attempts integer NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     settled_at timestamptz,
+    -- Passing failures of its own; that its channel could not be reached is none.
+    failures integer NOT NULL DEFAULT 0,
     UNIQUE (source, event_id, channel, target, kind),
     CHECK ((state = 'pending') = (due_at IS NOT NULL)),
     CHECK ((state IN ('pending', 'sending')) = (settled_at IS NULL))
 ) WITH (fillfactor = 80);
 
-CREATE INDEX notifications_due ON notify.notifications (due_at) WHERE state = 'pending';
+CREATE INDEX notifications_due ON notify.notifications (channel, due_at) WHERE state = 'pending';
 CREATE INDEX notifications_unknown ON notify.notifications (settled_at) WHERE state = 'unknown';
 CREATE INDEX notifications_of_export ON notify.notifications (export_id);
 

@@ -164,3 +164,40 @@ async fn a_role_reaches_only_the_schemas_that_it_works_in() {
         assert_eq!(found, expected, "USAGE on {schema}");
     }
 }
+
+/// Every privilege of every role that logs in, a line each: `role privilege object(columns)`.
+async fn granted(database: &TestDatabase) -> String {
+    let sql = "
+        SELECT format('%s %s %I.%I', grantee::regrole, lower(privilege_type), n.nspname, c.relname) AS line
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace, aclexplode(c.relacl)
+        WHERE grantee::regrole::text LIKE 'waybill\\_%' AND grantee::regrole::text <> 'waybill_owner'
+        UNION ALL
+        SELECT format('%s %s %I.%I(%s)', grantee::regrole, lower(privilege_type), n.nspname, c.relname,
+                      string_agg(a.attname, ', ' ORDER BY a.attnum))
+        FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace,
+             aclexplode(a.attacl)
+        WHERE grantee::regrole::text LIKE 'waybill\\_%'
+        GROUP BY grantee, privilege_type, n.nspname, c.relname
+        UNION ALL
+        SELECT format('%s execute %I.%I', grantee::regrole, n.nspname, p.proname)
+        FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace, aclexplode(p.proacl)
+        WHERE grantee::regrole::text LIKE 'waybill\\_%' AND grantee::regrole::text <> 'waybill_owner'
+        ORDER BY line";
+    let rows = database.admin().await.query(sql, &[]).await.expect("the catalog answers");
+    rows.iter().map(|row| format!("{}\n", row.get::<_, String>("line"))).collect()
+}
+
+#[tokio::test]
+async fn the_privileges_of_every_role_are_exactly_the_ones_that_were_agreed_upon() {
+    let found = granted(&TestDatabase::fresh().await).await;
+    let agreed = include_str!("privileges.txt");
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let (more, less): (Vec<_>, Vec<_>) = (
+        lines(&found).difference(&lines(agreed)).cloned().collect(),
+        lines(agreed).difference(&lines(&found)).cloned().collect(),
+    );
+    assert!(
+        more.is_empty() && less.is_empty(),
+        "granted and not in tests/tests/privileges.txt: {more:#?}\nthere and not granted: {less:#?}"
+    );
+}

@@ -7,7 +7,8 @@ LEFT JOIN outbox.events ON events.seq = facts.outbox_seq AND events.created_at =
 LEFT JOIN LATERAL (
     SELECT batches.acknowledged_at
     FROM outbox.batches
-    WHERE batches.last_seq >= events.seq
+    WHERE batches.acknowledged_at >= events.created_at
+        AND batches.last_seq >= events.seq
         AND batches.after_seq < events.seq
         AND pg_visible_in_snapshot(events.xid, batches.to_snapshot)
         AND NOT pg_visible_in_snapshot(events.xid, batches.from_snapshot)
