@@ -164,6 +164,26 @@ pub async fn produce(
     }
 }
 
+/// The offset that Kafka itself has committed for a consumer group's partition, if it has one.
+///
+/// # Panics
+/// When Kafka does not say in time.
+pub async fn committed_offset(group: &str, topic: &str, partition: i32) -> Option<i64> {
+    let (group, topic) = (group.to_owned(), topic.to_owned());
+    let asked = tokio::task::spawn_blocking(move || {
+        let consumer: BaseConsumer = client().set("group.id", &group).create()?;
+        let mut list = TopicPartitionList::new();
+        list.add_partition(&topic, partition);
+        let committed = consumer.committed_offsets(list, WAIT_MAX)?;
+        Ok::<_, KafkaError>(committed.elements().first().and_then(|element| element.offset().to_raw()))
+    });
+    match asked.await {
+        // A group without an offset has a negative one.
+        Ok(Ok(offset)) => offset.filter(|offset| *offset >= 0),
+        other => panic!("Kafka does not say what was committed: {other:?}"),
+    }
+}
+
 fn read_blocking(topic: &str) -> Result<Vec<Record>, KafkaError> {
     let consumer: BaseConsumer = client()
         .set("group.id", "waybill-testkit")

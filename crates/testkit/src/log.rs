@@ -84,8 +84,17 @@ impl Event<'_> {
     /// A field of the event that holds a string.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
-        let flat = self.0.get(name);
+        self.value(name).and_then(Value::as_str)
+    }
+
+    /// A field of the event that holds a whole number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.value(name).and_then(Value::as_i64)
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
         let nested = self.0.get("fields").and_then(|fields| fields.get(name));
-        nested.or(flat).and_then(Value::as_str)
+        nested.or_else(|| self.0.get(name))
     }
 }
