@@ -39,7 +39,9 @@ mod tests {
     use super::{read_command, read_fact, refused};
 
     fn rubbish() -> Record {
-        Record { payload: Some(b"rubbish".to_vec()), ..Record::new("waybill.export.events", 0, 7) }
+        let mut record = Record::new("waybill.export.events", 0, 7);
+        record.payload = Some(b"rubbish".to_vec());
+        record
     }
 
     #[test]

@@ -4,6 +4,8 @@ use waybill_contract::Fact;
 use waybill_domain::ids::TenantId;
 use waybill_domain::job::{FactKind, JobState};
 use waybill_domain::search_text::query;
+use waybill_runtime::Role;
+use waybill_search::run;
 use waybill_store::document::{self, Hit};
 
 use crate::house::{House, export, fact, tenant};
@@ -18,11 +20,11 @@ async fn search(house: &House, tenant: &TenantId, text: &str) -> Vec<Hit> {
 
 #[tokio::test]
 async fn two_chinese_characters_a_word_and_a_label_find_an_export_of_the_own_tenant_alone() {
-    let house = House::fresh().await;
+    let house = House::fresh(Role::Search).await;
     let mut theirs = fact(2, 1, FactKind::Requested);
     theirs.export.tenant_id = tenant(9);
     house.publish(&[fact(1, 1, FactKind::Requested), theirs]).await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(2).await;
     for text in ["訂單", "月報", "orders", "finance", "ORD", "東區 team", export(1).as_str()] {
         let hits = search(&house, &tenant(1), text).await;
@@ -38,7 +40,7 @@ async fn two_chinese_characters_a_word_and_a_label_find_an_export_of_the_own_ten
 
 #[tokio::test]
 async fn the_version_orders_writes_and_a_tombstone_stays_even_if_it_comes_first() {
-    let house = House::fresh().await;
+    let house = House::fresh(Role::Search).await;
     let late: Vec<Fact> = vec![
         fact(1, 2, FactKind::Succeeded),
         fact(1, 1, FactKind::Requested),
@@ -46,7 +48,7 @@ async fn the_version_orders_writes_and_a_tombstone_stays_even_if_it_comes_first(
         fact(2, 1, FactKind::Requested),
     ];
     house.publish(&late).await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(4).await;
     // Again, each in a batch of its own.
     for fact in
@@ -69,10 +71,10 @@ async fn the_version_orders_writes_and_a_tombstone_stays_even_if_it_comes_first(
 
 #[tokio::test]
 async fn a_corrupt_record_is_parked_and_the_facts_behind_it_are_found() {
-    let house = House::fresh().await;
+    let house = House::fresh(Role::Search).await;
     house.publish_rubbish().await;
     house.publish(&[fact(1, 1, FactKind::Requested)]).await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(2).await;
     assert_eq!(house.parked().await, 1);
     assert_eq!(search(&house, &tenant(1), "訂單").await.len(), 1);
@@ -81,16 +83,16 @@ async fn a_corrupt_record_is_parked_and_the_facts_behind_it_are_found() {
 
 #[tokio::test]
 async fn a_position_moved_back_writes_nothing_twice() {
-    let house = House::fresh().await;
+    let house = House::fresh(Role::Search).await;
     house.publish(&[fact(1, 1, FactKind::Requested), fact(1, 2, FactKind::Succeeded)]).await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(2).await;
     role.end().await;
     let admin = house.database.admin().await;
     let applied = "SELECT applied_at::text FROM search.documents";
     let before: String = admin.query_one(applied, &[]).await.unwrap().get(0);
     house.rewind().await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(2).await;
     let after: String = admin.query_one(applied, &[]).await.unwrap().get(0);
     assert_eq!(before, after);

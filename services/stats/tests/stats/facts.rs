@@ -1,6 +1,8 @@
 //! That counters equal the sum over the facts, each counted once.
 
 use waybill_domain::job::FactKind;
+use waybill_runtime::Role;
+use waybill_stats::run;
 use waybill_store::counter::{self, Counts};
 
 use crate::house::{House, fact, tenant};
@@ -15,7 +17,7 @@ async fn orders_of(house: &House, number: u128) -> Option<Counts> {
 
 #[tokio::test]
 async fn each_fact_counts_once_whatever_is_repeated() {
-    let house = House::fresh().await;
+    let house = House::fresh(Role::Stats).await;
     let facts = [
         fact(1, 1, FactKind::Requested),
         fact(2, 1, FactKind::Requested),
@@ -28,7 +30,7 @@ async fn each_fact_counts_once_whatever_is_repeated() {
     ];
     house.publish(&facts).await;
     house.publish(&facts[1..3]).await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(10).await;
     house.publish(&facts[2..4]).await;
     house.passed(12).await;
@@ -46,7 +48,7 @@ async fn each_fact_counts_once_whatever_is_repeated() {
     role.end().await;
     // The whole log again.
     house.rewind().await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(12).await;
     assert_eq!(orders_of(&house, 1).await, Some(expected));
     role.end().await;
@@ -54,12 +56,12 @@ async fn each_fact_counts_once_whatever_is_repeated() {
 
 #[tokio::test]
 async fn a_tenant_sees_its_own_counters_and_a_corrupt_record_counts_nowhere() {
-    let house = House::fresh().await;
+    let house = House::fresh(Role::Stats).await;
     let mut theirs = fact(5, 1, FactKind::Requested);
     theirs.export.tenant_id = tenant(9);
     house.publish_rubbish().await;
     house.publish(&[fact(1, 1, FactKind::Requested), theirs]).await;
-    let role = house.start();
+    let role = house.start(run);
     house.passed(3).await;
     let one = Some(Counts { requested: 1, ..Counts::default() });
     assert_eq!((orders_of(&house, 1).await, orders_of(&house, 9).await), (one, one));

@@ -1,24 +1,28 @@
-//! The role on a database and a topic of a test's own.
+//! A projection's role on a database and a topic of a test's own.
+//!
+//! Both projections are the same around their effect, so both include this file.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
+use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use waybill_contract::{ExportSnapshot, Fact, Schemas};
 use waybill_domain::ids::{CandidateId, ExportId, ServiceAccountId, TenantId};
 use waybill_domain::job::{FactKind, JobState};
 use waybill_runtime::{Config, Context, Health, Role};
-use waybill_stats::{Error, run};
+use waybill_subscription::Error;
 use waybill_testkit::{Settings, TestDatabase, TestTopics, eventually, kafka_bootstrap, produce, within};
 
 const EVENTS: &str = "waybill.export.events";
-const GROUP: &str = "waybill.stats.g1";
 
 pub(crate) struct House {
+    role: Role,
     pub(crate) database: TestDatabase,
     topics: TestTopics,
     topic: String,
@@ -39,24 +43,35 @@ impl Running {
 }
 
 impl House {
-    pub(crate) async fn fresh() -> Self {
+    /// For one of the roles that project facts into a schema of their own name.
+    pub(crate) async fn fresh(role: Role) -> Self {
         let (database, topics) = (TestDatabase::fresh().await, TestTopics::fresh());
         let topic = topics.create(EVENTS, 1).await;
         let settings = vec![("bootstrap.servers".to_owned(), kafka_bootstrap())];
         let topic_id =
             waybill_consumer::topic_id(&settings, &topic, waybill_testkit::WAIT_MAX).await.unwrap().unwrap();
-        let admin = database.admin().await;
-        admin.batch_execute("SET search_path = stats").await.unwrap();
-        let group = format!("{}{GROUP}", topics.prefix());
-        waybill_consumer::bind_topic(&admin, &group, &topic, &topic_id).await.unwrap();
-        Self { database, topics, topic, schemas: Schemas::embedded().unwrap() }
+        let house = Self { role, database, topics, topic, schemas: Schemas::embedded().unwrap() };
+        let group = format!("{}waybill.{role}.g1", house.topics.prefix());
+        waybill_consumer::bind_topic(&house.admin().await, &group, &house.topic, &topic_id).await.unwrap();
+        house
     }
 
-    pub(crate) fn start(&self) -> Running {
+    /// Somebody who may read and change everything, in the role's schema.
+    async fn admin(&self) -> Client {
+        let admin = self.database.admin().await;
+        admin.batch_execute(&format!("SET search_path = {}", self.role)).await.unwrap();
+        admin
+    }
+
+    /// Starts the role, whose `run` this is.
+    pub(crate) fn start<Ended>(&self, run: impl FnOnce(Context) -> Ended) -> Running
+    where
+        Ended: Future<Output = Result<(), Error>> + Send + 'static,
+    {
         let settings = Settings::on_database(&self.database).topic_prefix(self.topics.prefix());
         let config = Config::from_sources(Path::new("test"), &settings.to_toml(), []).unwrap();
-        let (shutdown, health) = (CancellationToken::new(), Health::new(Role::Stats));
-        let context = Context::new(Arc::new(config), Role::Stats, &health, shutdown.clone()).unwrap();
+        let (shutdown, health) = (CancellationToken::new(), Health::new(self.role));
+        let context = Context::new(Arc::new(config), self.role, &health, shutdown.clone()).unwrap();
         Running { shutdown, role: tokio::spawn(run(context)) }
     }
 
@@ -77,22 +92,22 @@ impl House {
 
     /// Waits until the stored position has come to `offset`.
     pub(crate) async fn passed(&self, offset: i64) {
-        let admin = self.database.admin().await;
+        let admin = self.admin().await;
         eventually("the position", || async {
-            admin.query_opt("SELECT 1 FROM stats.positions WHERE next_offset = $1", &[&offset]).await.unwrap()
+            admin.query_opt("SELECT 1 FROM positions WHERE next_offset = $1", &[&offset]).await.unwrap()
         })
         .await;
     }
 
     /// Moves the position back by hand.
     pub(crate) async fn rewind(&self) {
-        let admin = self.database.admin().await;
-        admin.execute("UPDATE stats.positions SET next_offset = 0", &[]).await.unwrap();
+        let admin = self.admin().await;
+        admin.execute("UPDATE positions SET next_offset = 0", &[]).await.unwrap();
     }
 
     pub(crate) async fn parked(&self) -> i64 {
-        let admin = self.database.admin().await;
-        admin.query_one("SELECT count(*) FROM stats.parked", &[]).await.unwrap().get(0)
+        let admin = self.admin().await;
+        admin.query_one("SELECT count(*) FROM parked", &[]).await.unwrap().get(0)
     }
 }
 
