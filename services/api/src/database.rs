@@ -5,9 +5,10 @@ use std::error::Error as StdError;
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::error::{DbError, Severity, SqlState};
 use waybill_publication::PublicationError;
+use waybill_runtime::chain;
 use waybill_store::StoreError;
 
-use crate::problem::{Kind, Problem, chain};
+use crate::problem::{Kind, Problem};
 
 impl From<PoolError> for Problem {
     fn from(error: PoolError) -> Self {

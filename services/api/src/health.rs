@@ -50,7 +50,7 @@ async fn look(pool: &Pool) -> Result<(), Lost> {
         | PoolError::Backend(_)
         | PoolError::Closed
         | PoolError::NoRuntimeSpecified
-        | PoolError::PostCreateHook(_) => Lost::Away(crate::problem::chain(&error)),
+        | PoolError::PostCreateHook(_) => Lost::Away(waybill_runtime::chain(&error)),
     })?;
-    db.check_connection().await.map_err(|error| Lost::Away(crate::problem::chain(&error)))
+    db.check_connection().await.map_err(|error| Lost::Away(waybill_runtime::chain(&error)))
 }

@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use waybill_domain::export::FieldError;
+use waybill_runtime::chain;
 
 pub(crate) use kind::Kind;
 
@@ -96,22 +97,6 @@ impl Problem {
         }
         Value::Object(body)
     }
-}
-
-/// An error and what caused it, in one line for the log.
-pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        // Several of our errors show their source in their own text already.
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 impl IntoResponse for Problem {

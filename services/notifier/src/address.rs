@@ -4,7 +4,6 @@
 //! to something else a moment later gains nothing. Deliberately absent: a list of allowed names.
 
 use std::error::Error;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -142,21 +141,6 @@ pub(crate) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Addres
         cause = error.source();
     }
     None
-}
-
-/// An error with all its causes in one line.
-pub(crate) struct Chain<'a>(pub(crate) &'a (dyn Error + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

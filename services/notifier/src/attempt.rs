@@ -7,11 +7,10 @@ use metrics::{counter, histogram};
 use serde_json::Value;
 use tokio::time::timeout;
 use waybill_domain::export::Channel;
-use waybill_runtime::Health;
+use waybill_runtime::{Health, chain};
 use waybill_store::StoreError;
 use waybill_store::notification::{self, AttemptEnd, Claimed};
 
-use crate::address::Chain;
 use crate::channels::Channels;
 use crate::codes;
 use crate::limits::Limits;
@@ -109,12 +108,12 @@ impl Attempts {
                     attempt = claimed.attempt,
                     outcome = end.as_str(),
                     code = codes::NOTIFIER_DATABASE_UNAVAILABLE,
-                    error = %Chain(&error),
+                    error = %chain(&error),
                     "the outcome could not be recorded before the process ended; the attempt will be unknown"
                 );
                 return;
             }
-            let detail = Chain(&error).to_string();
+            let detail = chain(&error);
             self.health.degraded("record", codes::NOTIFIER_DATABASE_UNAVAILABLE, detail);
             tokio::select! {
                 () = tokio::time::sleep(backoff) => {}

@@ -14,11 +14,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use waybill_runtime::Health;
+use waybill_runtime::{Health, chain};
 use waybill_store::StoreError;
 use waybill_store::notification::{self, Claimed};
 
-use crate::address::Chain;
 use crate::attempt::Attempts;
 use crate::boot_clock::Deadline;
 use crate::channels::Channels;
@@ -125,7 +124,7 @@ impl Sender {
                 self.health.degraded(
                     COMPONENT,
                     codes::NOTIFIER_DATABASE_UNAVAILABLE,
-                    Chain(&error).to_string(),
+                    chain(&error),
                 );
                 if !matches!(error, ClaimError::Pool(_)) {
                     self.remember(claim);

@@ -17,10 +17,9 @@ use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 use lettre::transport::smtp::response::Response;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use waybill_runtime::Secret;
+use waybill_runtime::{Secret, chain};
 use waybill_store::notification::Claimed;
 
-use crate::address::Chain;
 use crate::boot_clock::Deadline;
 use crate::codes;
 use crate::guarded_stream::{Gate, GuardedStream};
@@ -104,7 +103,7 @@ impl MailServer {
             Ok(mail) => mail,
             Err(error) => {
                 let phase = Phase::Mail(MailPhase::Prepare);
-                let detail = Chain(&error).to_string();
+                let detail = chain(&error);
                 return Sent::Ended(Report::refused(phase, codes::NOTIFICATION_TARGET_INVALID, detail));
             }
         };
@@ -253,13 +252,13 @@ fn failure(phase: MailPhase, error: &SessionError) -> Report {
                 let report = Report::reply(Phase::Mail(phase), u16::from(code), text);
                 Report { code: unreachable(phase), ..report }
             }
-            None => lost(phase, Chain(smtp).to_string()),
+            None => lost(phase, chain(smtp)),
         },
         SessionError::Connect(_)
         | SessionError::ConnectTimeout
         | SessionError::NoTls
         | SessionError::LoginInTheClear
-        | SessionError::NotReadyForData(_) => lost(phase, Chain(error).to_string()),
+        | SessionError::NotReadyForData(_) => lost(phase, chain(error)),
     }
 }
 

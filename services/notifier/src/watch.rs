@@ -9,11 +9,10 @@ use metrics::{counter, gauge};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use waybill_runtime::Health;
+use waybill_runtime::{Health, chain};
 use waybill_store::StoreError;
 use waybill_store::notification::{self, Observed};
 
-use crate::address::Chain;
 use crate::codes;
 use crate::metrics::{ATTEMPTS, NOTIFICATIONS, OLDEST_PENDING_SECONDS};
 
@@ -85,7 +84,7 @@ impl Watch {
         match looked {
             Ok(_) => self.health.clear(DATABASE_COMPONENT),
             Err(error) => {
-                let detail = Chain(&error).to_string();
+                let detail = chain(&error);
                 self.health.degraded(DATABASE_COMPONENT, codes::NOTIFIER_DATABASE_UNAVAILABLE, detail);
             }
         }

@@ -15,10 +15,10 @@ use reqwest::{Body, Client, Request, Response, redirect, retry};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
 use tokio::time::timeout;
 use url::Url;
-use waybill_runtime::Secret;
+use waybill_runtime::{Secret, chain};
 use waybill_store::notification::Claimed;
 
-use crate::address::{Chain, GuardedResolver, refusal};
+use crate::address::{GuardedResolver, refusal};
 use crate::codes;
 use crate::limits::Limits;
 use crate::outcome::{Phase, WebhookPhase};
@@ -94,7 +94,7 @@ impl WebhookSender {
             Ok(request) => request,
             Err(error) => {
                 let phase = Phase::Webhook(WebhookPhase::Prepare);
-                let detail = Chain(&error).to_string();
+                let detail = chain(&error);
                 return Sent::Ended(Report::refused(phase, codes::NOTIFICATION_TARGET_INVALID, detail));
             }
         };
@@ -122,7 +122,7 @@ impl WebhookSender {
                 Some(refused) => {
                     Report::refused(phase, codes::NOTIFICATION_ADDRESS_REFUSED, refused.to_string())
                 }
-                None => Report::lost(phase, Chain(&error.without_url()).to_string()),
+                None => Report::lost(phase, chain(&error.without_url())),
             },
             Err(cut) => Report::lost(phase, cut.to_string()),
         })

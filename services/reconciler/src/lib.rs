@@ -16,7 +16,7 @@ use deadpool_postgres::Pool;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use waybill_publication::Publisher;
-use waybill_runtime::{Context, Health, Schema};
+use waybill_runtime::{Context, Health, Schema, chain};
 use waybill_store::overdue::Reminders;
 
 pub use error::{Error, RoundError};
@@ -86,7 +86,7 @@ fn show_reminders(health: &Health, reminded: Result<usize, RoundError>) {
                 tracing::info!(jobs, "wrote the commands of overdue jobs again");
             }
         }
-        Err(error) => health.degraded(REMINDERS, codes::EXPORT_DATABASE_UNAVAILABLE, with_causes(&error)),
+        Err(error) => health.degraded(REMINDERS, codes::EXPORT_DATABASE_UNAVAILABLE, chain(&error)),
     }
 }
 
@@ -103,7 +103,7 @@ fn show_partitions(health: &Health, ahead: Result<i64, RoundError>) -> Duration 
             PARTITIONS_RETRY_INTERVAL
         }
         Err(error) => {
-            health.degraded(PARTITIONS, codes::OUTBOX_PARTITIONS_LOW, with_causes(&error));
+            health.degraded(PARTITIONS, codes::OUTBOX_PARTITIONS_LOW, chain(&error));
             PARTITIONS_RETRY_INTERVAL
         }
     }
@@ -112,9 +112,4 @@ fn show_partitions(health: &Health, ahead: Result<i64, RoundError>) -> Duration 
 async fn out_of_time(shutdown: &CancellationToken) {
     shutdown.cancelled().await;
     tokio::time::sleep(STOP_LIMIT).await;
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -147,16 +147,7 @@ impl CommandError {
 
     /// The causes from the outermost to the innermost, each said once: drivers like to repeat their source.
     pub(crate) fn causes(&self) -> Vec<String> {
-        let mut causes: Vec<String> = Vec::new();
-        let mut source = self.source();
-        while let Some(error) = source {
-            let text = error.to_string();
-            if !causes.last().unwrap_or(&self.message).contains(&text) {
-                causes.push(text);
-            }
-            source = error.source();
-        }
-        causes
+        waybill_runtime::causes(self).split_off(1)
     }
 }
 

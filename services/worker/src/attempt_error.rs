@@ -2,6 +2,7 @@
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::error::SqlState;
+use waybill_runtime::chain;
 
 use crate::codes;
 use crate::database::DatabaseError;
@@ -178,7 +179,7 @@ impl AttemptError {
     /// What an operator may read: the error and its causes. Of the data set's database only the SQLSTATE, and its
     /// message only where it can speak of names alone (class 42); others may quote a value from the data set.
     pub(crate) fn detail(&self) -> String {
-        let Self::Dataset(error) = self else { return with_causes(self) };
+        let Self::Dataset(error) = self else { return chain(self) };
         match error.as_db_error() {
             Some(refusal) if refusal.code().code().starts_with("42") => {
                 format!("SQLSTATE {}: {}", refusal.code().code(), refusal.message())
@@ -187,11 +188,6 @@ impl AttemptError {
             None => "the connection to the data set's database broke off".to_owned(),
         }
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// What an SQLSTATE of the data set's database means; none means that there was no answer at all.

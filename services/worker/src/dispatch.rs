@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use waybill_fault_points::{Point, reach};
-use waybill_runtime::Health;
 use waybill_runtime::shutdown::ROLE_LIMIT;
+use waybill_runtime::{Health, chain};
 
 use crate::claiming::claim_next;
 use crate::database::DatabaseError;
@@ -137,7 +137,7 @@ fn show(health: &Health, looked: Result<&(), &LookFailed>) {
     match looked {
         Ok(()) => health.clear(COMPONENT),
         Err(LookFailed(cause)) => {
-            health.degraded(COMPONENT, codes::EXPORT_DATABASE_UNAVAILABLE, cause.to_string());
+            health.degraded(COMPONENT, codes::EXPORT_DATABASE_UNAVAILABLE, chain(&**cause));
         }
     }
 }

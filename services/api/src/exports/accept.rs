@@ -10,6 +10,7 @@ use waybill_domain::export::ExportRequest;
 use waybill_domain::ids::{ExportId, TenantId};
 use waybill_domain::job::{FactKind, Lifecycle};
 use waybill_publication::PublicationError;
+use waybill_runtime::chain;
 use waybill_store::StoreError;
 use waybill_store::dataset;
 use waybill_store::intent::{self, Intent, IntentKey};
@@ -17,7 +18,7 @@ use waybill_store::job::{self, Job};
 
 use crate::app::App;
 use crate::database::{is_conflict, leaves_commit_unknown, postgres};
-use crate::problem::{Answer, Kind, Problem, chain};
+use crate::problem::{Answer, Kind, Problem};
 
 /// How often the transaction is begun when it loses against others.
 const TRANSACTION_TRIES_MAX: u32 = 3;

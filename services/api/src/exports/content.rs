@@ -82,7 +82,7 @@ async fn open(app: &App, job: &Job, result: &SelectedResult) -> Answer<GetResult
         Ok(object) => object,
         Err(error @ object_store::Error::NotFound { .. }) => return Err(missing(&error.to_string())),
         Err(error) => {
-            let detail = crate::problem::chain(&error);
+            let detail = waybill_runtime::chain(&error);
             tracing::warn!(
                 code = Kind::OBJECT_STORE_UNAVAILABLE.code,
                 detail,

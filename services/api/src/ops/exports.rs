@@ -6,6 +6,7 @@ use serde_json::Value;
 use waybill_contract::CommandReason;
 use waybill_domain::ids::ExportId;
 use waybill_domain::job::{Command, Decision, Rejection, decide};
+use waybill_runtime::chain;
 use waybill_store::job::{self, Failure, Job, JobView};
 
 use super::reason::{reason, record};
@@ -13,7 +14,7 @@ use crate::app::App;
 use crate::codes;
 use crate::exports::{not_found, parse_id, representation};
 use crate::principal::Principal;
-use crate::problem::{Answer, Kind, Problem, chain};
+use crate::problem::{Answer, Kind, Problem};
 use crate::request::{JsonBody, PathId};
 
 /// `POST /v1/ops/exports/{export_id}/release`: it may try again, from nothing.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
-use waybill_runtime::{Config, Context, Health, Role, Schema};
+use waybill_runtime::{Config, Context, Health, Role, Schema, chain};
 use waybill_store::StoreError;
 use waybill_store::dataset::{self, Dataset};
 
@@ -32,7 +32,7 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
     }
     for dataset in &datasets {
         if let Err(error) = one(&source.client, &config, dataset, findings).await {
-            findings.fail(subject_of(dataset), error.to_string(), "look into the server's log");
+            findings.fail(subject_of(dataset), chain(&error), "look into the server's log");
         }
     }
 }

@@ -106,10 +106,5 @@ async fn bond(
 }
 
 fn said(error: &CommandError) -> String {
-    let causes = error.causes();
-    if causes.is_empty() {
-        error.message.clone()
-    } else {
-        format!("{}: {}", error.message, causes.join(": "))
-    }
+    waybill_runtime::chain(error)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
-use waybill_runtime::{Config, Context, Health, PoolError, Role, Schema};
+use waybill_runtime::{Config, Context, Health, PoolError, Role, Schema, chain};
 use waybill_store::migrations;
 
 use super::finding::Findings;
@@ -49,14 +49,7 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
 
 /// Says why a role has no connection.
 pub(super) fn not_connected(error: &PoolError, role: Role, subject: &str, findings: &mut Findings) {
-    let mut detail = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if !detail.contains(&cause.to_string()) {
-            detail.push_str(&format!(": {cause}"));
-        }
-        source = cause.source();
-    }
+    let detail = chain(error);
     let remedy = format!(
         "check [database], [credentials.{role}] and the server; waybill migrate apply makes the login and sets its password"
     );

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::Duration;
 
-use waybill_runtime::{Context, PoolError, Role, codes as runtime_codes};
+use waybill_runtime::{Context, PoolError, Role, chain, codes as runtime_codes};
 use waybill_store::migrations;
 
 use crate::codes;
@@ -77,7 +77,7 @@ async fn check_schemas(context: &Context) -> Result<(), NotReady> {
         };
         migrations::check(&connection.client, known).await.map_err(|error| {
             if error.is_dependency() {
-                NotReady::Away(causes_of(&error))
+                NotReady::Away(chain(&error))
             } else {
                 NotReady::Refused(migration_failed(error))
             }
@@ -88,20 +88,10 @@ async fn check_schemas(context: &Context) -> Result<(), NotReady> {
 
 fn not_connected(error: PoolError) -> NotReady {
     if error.is_dependency() {
-        NotReady::Away(causes_of(&error))
+        NotReady::Away(chain(&error))
     } else {
         NotReady::Refused(database_refused(error))
     }
-}
-
-fn causes_of(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }
 
 fn failed(role: Role, error: impl std::error::Error + Send + Sync + 'static) -> CommandError {
