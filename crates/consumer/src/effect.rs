@@ -65,7 +65,7 @@ pub enum EffectError {
         detail: String,
     },
     /// Anything else: rolled back and tried again, and what a Postgres error in its chain of causes says decides how.
-    #[error("{0}")]
+    #[error("the effect failed")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }
 

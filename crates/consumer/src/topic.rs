@@ -6,7 +6,7 @@ use tokio_postgres::GenericClient;
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Postgres refused the statement or the connection was lost.
-    #[error("postgres: {0}")]
+    #[error("postgres")]
     Postgres(#[from] tokio_postgres::Error),
     /// The group's positions belong to another topic of the same name.
     #[error("group {group} is bound to topic {topic} with id {bound}, and the topic's id is {actual}")]

@@ -64,7 +64,7 @@ pub enum EncodeError {
     #[error(transparent)]
     Field(#[from] InvalidField),
     /// An attribute holds what no reader would accept.
-    #[error("cannot write the attribute: {0}")]
+    #[error("cannot write the attribute")]
     Attribute(#[source] Malformed),
     /// The event is larger than any reader accepts.
     #[error("the payload has {bytes} bytes, the most is {bytes_max}")]
@@ -81,7 +81,7 @@ pub enum EncodeError {
         subject: &'static str,
     },
     /// The value does not fit its schema.
-    #[error("avro: {0}")]
+    #[error("avro")]
     Avro(#[source] Box<apache_avro::Error>),
 }
 
@@ -114,7 +114,7 @@ pub enum Malformed {
         header: String,
     },
     /// An attribute is not UTF-8 (Kafka Protocol Binding, section 3.2.3).
-    #[error("header {header} is not UTF-8: {source}")]
+    #[error("header {header} is not UTF-8")]
     AttributeNotUtf8 {
         /// The header.
         header: String,
@@ -200,7 +200,7 @@ pub enum Malformed {
     #[error("the data ends before its schema does")]
     DataTruncated,
     /// The data is not what its schema says.
-    #[error("avro: {0}")]
+    #[error("avro")]
     Data(#[source] Box<apache_avro::Error>),
     /// The data ends too late.
     #[error("{bytes} bytes are left after the data")]

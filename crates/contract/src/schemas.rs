@@ -14,7 +14,7 @@ use crate::{avro, embedded, wire_format};
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
     /// The lock is not the TOML that it should be.
-    #[error("the schema lock: {0}")]
+    #[error("the schema lock is not what it should be")]
     Lock(#[from] toml::de::Error),
     /// The lock names a schema that is not embedded.
     #[error("the lock names {subject} version {version}, which is not under schemas/")]
@@ -41,7 +41,7 @@ pub enum SchemaError {
         id: u32,
     },
     /// The file is not JSON.
-    #[error("{subject} version {version}: {source}")]
+    #[error("{subject} version {version} is not JSON")]
     Json {
         /// The subject.
         subject: String,
@@ -51,7 +51,7 @@ pub enum SchemaError {
         source: serde_json::Error,
     },
     /// The file is not an Avro schema.
-    #[error("{subject} version {version}: {source}")]
+    #[error("{subject} version {version} is not an Avro schema")]
     Avro {
         /// The subject.
         subject: String,

@@ -29,7 +29,7 @@ pub struct Source {
 #[derive(Debug, thiserror::Error)]
 pub enum SourcesError {
     /// Not the TOML that it should be; unknown keys included.
-    #[error("the declared sources: {0}")]
+    #[error("the declared sources are not what they should be")]
     Toml(#[from] toml::de::Error),
     /// One source twice: two owners would make ids for it.
     #[error("the source {source_uri:?} is declared twice")]

@@ -114,7 +114,7 @@ impl Topic {
 #[derive(Debug, thiserror::Error)]
 pub enum TopicsError {
     /// Not the TOML that it should be; unknown keys included.
-    #[error("the declared topics: {0}")]
+    #[error("the declared topics are not what they should be")]
     Toml(#[from] toml::de::Error),
     /// A declaration that contradicts itself or that Kafka would refuse.
     #[error("the declared topic {topic:?}: {problem}")]

@@ -10,7 +10,7 @@ use waybill_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum PublicationError {
     /// The configured source can be no event's source.
-    #[error("the source of this deployment: {0}")]
+    #[error("the source of this deployment can be no event's")]
     Source(#[source] Malformed),
     /// The configured prefix gives a name that Kafka refuses.
     #[error(transparent)]

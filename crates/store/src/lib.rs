@@ -28,7 +28,7 @@ pub mod timeline;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Postgres refused the statement or the connection was lost.
-    #[error("postgres: {0}")]
+    #[error("postgres")]
     Postgres(#[from] tokio_postgres::Error),
     /// A stored value is none that this version of Waybill knows.
     #[error("column {column} holds a value that this version does not know: {detail}")]

@@ -41,7 +41,7 @@ pub(crate) struct Attempts {
 /// Why an outcome could not be recorded yet.
 #[derive(Debug, thiserror::Error)]
 enum RecordError {
-    #[error("no connection: {0}")]
+    #[error("no connection")]
     Pool(#[from] PoolError),
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -24,9 +24,9 @@ pub(crate) struct Mail {
 /// Why a notification gives no mail.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MailError {
-    #[error("the target is not a mail address: {0}")]
+    #[error("the target is not a mail address")]
     Target(#[source] AddressError),
-    #[error("the mail cannot be built: {0}")]
+    #[error("the mail cannot be built")]
     Message(#[from] lettre::error::Error),
     #[error("a header of ours has no valid name")]
     HeaderName,

@@ -20,7 +20,7 @@ pub const GROUP: &str = "waybill.notifier";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The settings cannot be used.
-    #[error("{code}: {0}", code = crate::codes::NOTIFIER_SETTINGS_INVALID)]
+    #[error("{}: the settings cannot be used", crate::codes::NOTIFIER_SETTINGS_INVALID)]
     Settings(#[from] SettingsError),
     /// The database's address cannot be used.
     #[error(transparent)]

@@ -41,7 +41,7 @@ pub struct Watch {
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// No connection.
-    #[error("no connection: {0}")]
+    #[error("no connection")]
     Pool(#[from] PoolError),
     /// A statement failed.
     #[error(transparent)]
