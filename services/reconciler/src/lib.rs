@@ -35,8 +35,8 @@ const REMIND_AFTER_MAX_MS: i64 = 300_000;
 /// How long a shutdown waits for the round under way. Rolled back, it is as if it had never begun.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
-const REMINDERS: &str = "reconciler.reminders";
-const PARTITIONS: &str = "reconciler.partitions";
+const REMINDERS: &str = "reminders";
+const PARTITIONS: &str = "partitions";
 
 /// Runs the reconciler until its context is shut down.
 ///

@@ -20,7 +20,7 @@ use crate::database::DatabaseError;
 use crate::{Worker, codes, execution, metrics};
 
 /// The component under which claiming shows in the health page.
-const COMPONENT: &str = "worker.claim";
+const COMPONENT: &str = "claim";
 
 /// How long a shutdown waits for a claim under way.
 const STOP_CLAIMING_MS: u64 = 4_000;
