@@ -8,8 +8,7 @@ use syn::visit::Visit;
 
 const FILE_LINES_MAX: usize = 700;
 const FUNCTION_LINES_MAX: usize = 70;
-const NAMELESS_MODULES: [&str; 5] = ["util", "utils", "common", "helpers", "manager"];
-const NAMELESS_TOO: [&str; 2] = ["types", "misc"];
+const NAMELESS_MODULES: [&str; 7] = ["util", "utils", "common", "helpers", "manager", "types", "misc"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace's folder")
@@ -91,7 +90,7 @@ fn every_module_has_a_name_that_says_what_is_in_it() {
     let nameless = files().into_iter().filter(|path| {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let is_code = path.extension().is_some_and(|ending| ending == "rs");
-        is_code && (NAMELESS_MODULES.contains(&stem) || NAMELESS_TOO.contains(&stem))
+        is_code && NAMELESS_MODULES.contains(&stem)
     });
     fail_with(
         &nameless.map(|path| format!("{} has a name that says nothing", path.display())).collect::<Vec<_>>(),

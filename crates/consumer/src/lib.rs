@@ -43,6 +43,5 @@ pub use native::{TopicIdError, topic_id};
 pub use options::ConsumerOptions;
 pub use record::Record;
 pub use run::run;
-pub use start::{Start, StoredPosition, start_decision};
 pub use status::StatusSink;
 pub use topic::{BindError, bind_topic};

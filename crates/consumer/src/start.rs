@@ -4,16 +4,16 @@ use crate::codes;
 
 /// A row of `positions`, as the partition's new holder read it under its own fence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredPosition {
+pub(crate) struct StoredPosition {
     /// The id of the topic that the position belongs to.
-    pub topic_id: String,
+    pub(crate) topic_id: String,
     /// The offset of the next record to apply.
-    pub next_offset: i64,
+    pub(crate) next_offset: i64,
 }
 
 /// What becomes of a partition that was assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub(crate) enum Start {
     /// Read on from this offset.
     Resume(i64),
     /// Store position 0, then read from there.
@@ -25,8 +25,7 @@ pub enum Start {
 /// Decides from what Postgres holds (`stored`, `bound_id`) and what Kafka says (`actual_id`, log start `low`, end of log
 /// `high`) where a partition starts. A stored position always wins; without one, only a topic that the group was bound
 /// to and whose log still begins at 0 is read from its beginning.
-#[must_use]
-pub fn start_decision(
+pub(crate) fn start_decision(
     stored: Option<&StoredPosition>,
     bound_id: Option<&str>,
     actual_id: Option<&str>,

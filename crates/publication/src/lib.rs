@@ -22,9 +22,9 @@ use waybill_store::job::Job;
 pub use error::PublicationError;
 
 /// What every fact's id begins with.
-pub const EVENT_ID_PREFIX: &str = "evt";
+const EVENT_ID_PREFIX: &str = "evt";
 /// What every command's id begins with.
-pub const COMMAND_ID_PREFIX: &str = "cmd";
+const COMMAND_ID_PREFIX: &str = "cmd";
 
 /// Publishes for one deployment: one source, one prefix of topics. Cheap to clone.
 #[derive(Debug, Clone)]

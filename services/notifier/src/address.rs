@@ -11,18 +11,18 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// A host has no address that a webhook may reach.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{host} is {address}, which is not a public address")]
-pub struct AddressRefused {
+pub(crate) struct AddressRefused {
     /// The host as the target names it.
-    pub host: String,
+    pub(crate) host: String,
     /// The first of its addresses.
-    pub address: IpAddr,
+    pub(crate) address: IpAddr,
 }
 
 /// Whether an address is one of the public internet.
 ///
 /// Everything that the registries of special-purpose addresses (RFC 6890 and its updates) do not call globally
 /// reachable is refused; an IPv6 address that carries an IPv4 one is judged by that one.
-pub fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => match embedded_v4(address) {
@@ -84,7 +84,7 @@ impl GuardedResolver {
     ///
     /// # Errors
     /// [`AddressRefused`] when there are addresses and none may be reached.
-    pub fn admit(
+    pub(crate) fn admit(
         self,
         host: &str,
         addresses: impl IntoIterator<Item = SocketAddr>,
@@ -108,7 +108,7 @@ impl GuardedResolver {
     ///
     /// # Errors
     /// [`AddressRefused`] when it may not be reached.
-    pub fn admit_literal(self, host: &url::Host<&str>) -> Result<(), AddressRefused> {
+    pub(crate) fn admit_literal(self, host: &url::Host<&str>) -> Result<(), AddressRefused> {
         let address = match host {
             url::Host::Domain(_) => return Ok(()),
             url::Host::Ipv4(address) => IpAddr::V4(*address),

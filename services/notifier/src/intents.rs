@@ -21,7 +21,7 @@ use waybill_subscription::{fact_key, read_fact};
 use crate::render::render;
 
 /// What the outcome of an export tells each of its targets: one thing, once.
-pub const KIND_OUTCOME: &str = "outcome";
+const KIND_OUTCOME: &str = "outcome";
 /// The most notifications that one statement makes.
 pub(crate) const INSERT_ROWS_MAX: usize = 1_000;
 

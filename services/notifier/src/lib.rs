@@ -26,11 +26,11 @@ mod smtp;
 mod watch;
 mod webhook;
 
-pub use address::{AddressRefused, GuardedResolver, is_public};
+pub use address::GuardedResolver;
 pub use attempt::settle;
 pub use boot_clock::Deadline;
 pub use channels::Channels;
-pub use intents::{Intents, KIND_OUTCOME};
+pub use intents::Intents;
 pub use limits::Limits;
 pub use metrics::METRICS;
 pub use outcome::{Ending, MailPhase, Outcome, Phase, WebhookPhase, outcome};

@@ -101,11 +101,6 @@ impl Flight {
     pub fn lowest_seq(&self) -> Option<i64> {
         self.rows.front().map(|entry| entry.seq)
     }
-
-    /// The highest row that was handed over and is not settled.
-    pub fn highest_seq(&self) -> Option<i64> {
-        self.rows.back().map(|entry| entry.seq)
-    }
 }
 
 /// What the cursor should do now.
