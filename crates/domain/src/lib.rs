@@ -5,7 +5,10 @@
 
 pub mod attempt;
 pub mod export;
+mod hex;
 pub mod ids;
 pub mod job;
 pub mod limits;
 pub mod search_text;
+
+pub use hex::hex;

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use tokio_postgres::GenericClient;
 use uuid::Uuid;
 use waybill_contract::{CommandReason, ExportCommand, ExportSnapshot, Fact, Message, Schemas, Topics};
+use waybill_domain::hex;
 use waybill_domain::ids::{ExportId, TenantId};
 use waybill_domain::job::FactKind;
 use waybill_outbox::Event;
@@ -144,7 +145,7 @@ fn snapshot(job: &Job, result: Option<&Candidate>) -> Result<ExportSnapshot, Pub
         fence: job.lifecycle.fence,
         rows: result.and_then(|candidate| candidate.rows),
         bytes: result.and_then(|candidate| candidate.bytes),
-        sha256: sha256.map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect()),
+        sha256: sha256.map(hex),
         result_id,
         failure_code: job.failure_code.clone(),
         failure_detail: job.failure_detail.clone(),

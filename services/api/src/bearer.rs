@@ -6,6 +6,7 @@ use rand::RngCore;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
+use waybill_domain::hex;
 use waybill_domain::ids::ApiKeyId;
 
 /// What every key begins with, so that a scanner for leaked secrets can tell what it found.
@@ -63,16 +64,6 @@ impl fmt::Debug for Bearer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bearer").field("api_key_id", &self.api_key_id).finish_non_exhaustive()
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! An export as callers see it.
 
 use serde_json::{Value, json};
+use waybill_domain::hex;
 use waybill_domain::job::JobState;
 use waybill_store::job::JobView;
-
-use crate::bearer::hex;
 
 /// The body that stands for an export. Every member is always there; what has not come to be is `null`.
 pub(crate) fn representation(view: &JobView) -> Value {

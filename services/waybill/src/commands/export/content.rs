@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 use uuid::Uuid;
+use waybill_domain::hex;
 
 use super::super::{CommandError, text};
 use super::duration;
@@ -87,7 +88,7 @@ async fn receive(mut response: Response, part: &Path) -> Result<Received, Comman
         file.write_all(&piece).await.map_err(written)?;
     }
     file.sync_all().await.map_err(written)?;
-    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex(&digest.finalize());
     Ok(Received { bytes, sha256 })
 }
 
