@@ -47,7 +47,7 @@ pub use url::DatabaseUrl;
 pub use worker::Worker;
 
 /// The compiled-in defaults as a commented file: what `waybill config default` prints.
-pub const DEFAULT_TOML: &str = include_str!("default.toml");
+pub const DEFAULT_TOML: &str = include_str!("config/default.toml");
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
