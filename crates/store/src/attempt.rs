@@ -54,13 +54,7 @@ pub async fn heartbeat(
     let changed = db
         .execute(
             include_str!("attempt/heartbeat.sql"),
-            &[
-                &export_id.as_str(),
-                &fence,
-                &lease_ms,
-                &progress.rows_done,
-                &progress.rows_total,
-            ],
+            &[&export_id.as_str(), &fence, &lease_ms, &progress.rows_done, &progress.rows_total],
         )
         .await?;
     Ok(changed == 1)

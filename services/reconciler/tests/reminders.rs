@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use deadpool_postgres::{Manager, Pool};
 use tokio::sync::Barrier;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -11,7 +12,7 @@ use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
 use waybill_publication::Publisher;
 use waybill_reconciler::{keep_ahead, remind};
 use waybill_store::overdue::Reminders;
-use waybill_testkit::TestDatabase;
+use waybill_testkit::{Plan, TestDatabase};
 
 const REMINDERS: Reminders = Reminders { jobs_max: 3, remind_after_ms: 15_000, remind_after_max_ms: 300_000 };
 
@@ -182,15 +183,11 @@ async fn looking_for_overdue_jobs_reads_their_index() {
         )
         .await
         .expect("seeded");
-    let statement = include_str!("../../../crates/store/src/overdue/take.sql")
-        .replace("$1", "500")
-        .replace("$2", "15000")
-        .replace("$3", "300000");
-    let plan = house.admin.query(&format!("EXPLAIN (COSTS OFF)\n{statement}"), &[]).await.expect("a plan");
-    let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
-    let plan = plan.join("\n");
-    assert!(plan.contains("Index Scan using jobs_to_remind"), "{plan}");
-    assert!(!plan.contains("Seq Scan"), "{plan}");
+    let Reminders { jobs_max, remind_after_ms, remind_after_max_ms } = REMINDERS;
+    let parameters: [(&(dyn ToSql + Sync), Type); 3] =
+        [(&jobs_max, Type::INT8), (&remind_after_ms, Type::INT8), (&remind_after_max_ms, Type::INT8)];
+    let statement = include_str!("../../../crates/store/src/overdue/take.sql");
+    Plan::of(&house.admin, statement, &parameters).await.must_use(&["jobs_to_remind", "jobs_pkey"], &[]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -33,7 +33,8 @@ pub(super) fn verified(
     object: BoxStream<'static, object_store::Result<Bytes>>,
     expected: Expected,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-    let passing = Passing { object, digest: Sha256::new(), held_back: None, bytes_seen: 0, expected, is_right: false };
+    let passing =
+        Passing { object, digest: Sha256::new(), held_back: None, bytes_seen: 0, expected, is_right: false };
     try_unfold(passing, |mut passing| async move {
         while !passing.is_right {
             match passing.object.next().await {
