@@ -8,6 +8,7 @@
 //! Deliberately absent: a stand-in for anything, a sleep, a skip. Without a server a test fails.
 
 mod bounded;
+mod broker;
 mod caller;
 mod database;
 mod environment;
@@ -21,6 +22,7 @@ mod system;
 mod template;
 
 pub use bounded::{WAIT_MAX, eventually, within};
+pub use broker::PrivateBroker;
 pub use caller::{Answer, Caller, id_of};
 pub use database::{ROLE_PASSWORD, ROLES, TestDatabase, connect};
 pub use environment::{kafka_bootstrap, postgres_url, waybill_binary};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::caller::Caller;
 use crate::database::TestDatabase;
-use crate::environment::waybill_binary;
+use crate::environment::{kafka_bootstrap, waybill_binary};
 use crate::kafka::TestTopics;
 use crate::process::{Launch, Process, Status};
 use crate::settings::Settings;
@@ -34,12 +34,21 @@ impl System {
     /// # Panics
     /// When the topics cannot be applied.
     pub async fn fresh() -> Self {
+        Self::on_kafka(&kafka_bootstrap()).await
+    }
+
+    /// The same on another broker.
+    ///
+    /// # Panics
+    /// When the topics cannot be applied.
+    pub async fn on_kafka(bootstrap: &str) -> Self {
         let database = TestDatabase::fresh().await;
         let topics = TestTopics::fresh();
         let objects = std::env::temp_dir().join(format!("waybill-objects-{}", Uuid::new_v4().simple()));
         std::fs::create_dir_all(&objects).unwrap_or_else(|error| panic!("{}: {error}", objects.display()));
         let settings = Settings::on_database(&database)
             .topic_prefix(topics.prefix())
+            .set("kafka.bootstrap", bootstrap)
             .set("object_store.url", format!("file://{}", objects.display()))
             .set("notifier.webhook.allow_private_networks", true)
             .set("notifier.webhook.signing_secret", "a-secret-of-a-test-that-is-long-enough")
