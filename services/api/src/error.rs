@@ -22,7 +22,4 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The listener failed for good.
-    #[error("the listener failed")]
-    Serve(#[source] std::io::Error),
 }

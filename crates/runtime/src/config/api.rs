@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct Api {
     /// Address and port; port 0 takes a free one, which the log names.
     pub listen: SocketAddr,
+    /// How many connections are open at once; more wait until one of them is closed.
+    pub connections_max: usize,
+    /// How long a caller may take to send a request's head, and how long a connection may wait for its next request.
+    pub header_timeout_ms: u64,
     /// The largest request body that is read.
     pub body_bytes_max: usize,
     /// How long one request may take until its answer begins; it bounds no download.
@@ -21,6 +25,8 @@ impl Default for Api {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            connections_max: 768,
+            header_timeout_ms: 15_000,
             body_bytes_max: 65_536,
             request_timeout_ms: 10_000,
             requests_in_flight_max: 512,
@@ -29,6 +35,12 @@ impl Default for Api {
 }
 
 impl Api {
+    /// [`Self::header_timeout_ms`] as a duration.
+    #[must_use]
+    pub fn header_timeout(&self) -> Duration {
+        Duration::from_millis(self.header_timeout_ms)
+    }
+
     /// [`Self::request_timeout_ms`] as a duration.
     #[must_use]
     pub fn request_timeout(&self) -> Duration {

@@ -61,7 +61,7 @@ impl Config {
         Ok(())
     }
 
-    fn leases_and_timers(&self) -> [Rule; 8] {
+    fn leases_and_timers(&self) -> [Rule; 9] {
         use Relation::{AtLeast, AtMost, AtMostHalf, LessThan};
         let rule = |first, relation, second, reason| Rule { first, relation, second, reason };
         [
@@ -96,6 +96,12 @@ impl Config {
                 "a request must be told that there is no connection before it is given up",
             ),
             rule(
+                ("api.requests_in_flight_max", self.api.requests_in_flight_max as u64),
+                AtMost,
+                ("api.connections_max", self.api.connections_max as u64),
+                "a connection carries one request at a time, so more in flight could never be refused",
+            ),
+            rule(
                 ("notifier.retry_delay_ms", self.notifier.retry_delay_ms),
                 AtMost,
                 ("notifier.retry_delay_max_ms", self.notifier.retry_delay_max_ms),
@@ -127,6 +133,8 @@ impl Config {
         let pools = pools.map(|(key, database)| (key, database.pool_connections_max as u64));
         let values = [
             ("api.body_bytes_max", self.api.body_bytes_max as u64),
+            ("api.connections_max", self.api.connections_max as u64),
+            ("api.header_timeout_ms", self.api.header_timeout_ms),
             ("api.requests_in_flight_max", self.api.requests_in_flight_max as u64),
             ("relay.poll_interval_ms", self.relay.poll_interval_ms),
             ("relay.page_rows", u64_of(self.relay.page_rows)),
