@@ -22,7 +22,7 @@ use crate::place::Place;
 
 /// Develops Waybill on real Kafka and real Postgres, all inside of this clone.
 #[derive(Debug, Parser)]
-#[command(name = "./dev", after_help = EXAMPLES)]
+#[command(name = "./dev", bin_name = "./dev", after_help = EXAMPLES)]
 struct Arguments {
     /// Ask nothing.
     #[arg(long, global = true)]
