@@ -173,6 +173,15 @@ pub async fn find_credential(
     }))
 }
 
+/// One key.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn find(db: &impl GenericClient, api_key_id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+    let row = db.query_opt(include_str!("api_key/find.sql"), &[&api_key_id.as_str()]).await?;
+    row.as_ref().map(ApiKey::from_row).transpose()
+}
+
 /// Revokes a key, or answers `None` where there is no such key. A second time changes nothing.
 ///
 /// # Errors

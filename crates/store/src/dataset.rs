@@ -140,6 +140,32 @@ pub async fn source_columns(
     rows.iter().map(|row| Ok(row.try_get("column_name")?)).collect()
 }
 
+/// What a column of the data sets' database holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnType {
+    /// The type as Postgres writes it, such as `character varying(64)`.
+    pub name: String,
+    /// Whether it is text, varchar, char, or a domain over one of them.
+    pub is_text: bool,
+}
+
+/// The type of a column of the data sets' database, or `None` where there is no such column.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn source_column_type(
+    source: &impl GenericClient,
+    schema: &str,
+    relation: &str,
+    column: &str,
+) -> Result<Option<ColumnType>, StoreError> {
+    let statement = include_str!("dataset/source_column_type.sql");
+    let Some(row) = source.query_opt(statement, &[&schema, &relation, &column]).await? else {
+        return Ok(None);
+    };
+    Ok(Some(ColumnType { name: row.try_get("type_name")?, is_text: row.try_get("is_text")? }))
+}
+
 /// What a login role may do with a relation of the data sets' database, or `None` where there is no such relation.
 ///
 /// # Errors

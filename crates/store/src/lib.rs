@@ -20,6 +20,7 @@ pub mod migrations;
 pub mod notification;
 pub mod overdue;
 pub mod partition;
+pub mod quarantine;
 pub mod service_account;
 pub mod tenant;
 pub mod timeline;

@@ -107,3 +107,12 @@ pub async fn suspend(tx: &impl GenericClient, tenant_id: &TenantId) -> Result<Op
     let row = tx.query_opt(include_str!("tenant/suspend.sql"), &[&tenant_id.as_str()]).await?;
     row.as_ref().map(Tenant::from_row).transpose()
 }
+
+/// Lets a suspended tenant go on, or answers `None` where there is no such tenant.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn resume(tx: &impl GenericClient, tenant_id: &TenantId) -> Result<Option<Tenant>, StoreError> {
+    let row = tx.query_opt(include_str!("tenant/resume.sql"), &[&tenant_id.as_str()]).await?;
+    row.as_ref().map(Tenant::from_row).transpose()
+}

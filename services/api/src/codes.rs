@@ -36,6 +36,8 @@ pub const METHOD_NOT_ALLOWED: &str = "method-not-allowed";
 pub const EXPORT_NOT_FOUND: &str = "export-not-found";
 /// The export has no result to read, yet or ever.
 pub const EXPORT_NOT_READY: &str = "export-not-ready";
+/// An export waits for an operator's decision.
+pub const EXPORT_QUARANTINED: &str = "export-quarantined";
 /// The selected result is not in the object store as it was verified.
 pub const RESULT_MISSING: &str = "result-missing";
 

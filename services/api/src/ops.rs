@@ -3,10 +3,12 @@
 mod api_keys;
 mod datasets;
 mod exports;
+mod quarantine;
 mod reason;
 mod tenants;
 
 pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};
 pub(crate) use datasets::{list_datasets, register_dataset};
 pub(crate) use exports::{fail_export, release_export};
-pub(crate) use tenants::{create_tenant, list_tenants, suspend_tenant};
+pub(crate) use quarantine::{export_timeline, list_exports, show_export};
+pub(crate) use tenants::{create_tenant, list_tenants, resume_tenant, suspend_tenant};

@@ -19,6 +19,11 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// A page of a list that takes more than the page.
+    pub(crate) fn new(after: Option<String>, limit: Option<i64>) -> Self {
+        Self { after, limit }
+    }
+
     /// How many entries are wanted, within the bound.
     pub(crate) fn limit(&self) -> Answer<i64> {
         limit(self.limit, ENTRIES_DEFAULT, ENTRIES_MAX)

@@ -75,6 +75,12 @@ impl Problem {
         self.kind.code
     }
 
+    /// What is said about this one occurrence.
+    #[cfg(test)]
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// The names of the bad fields.
     #[cfg(test)]
     pub(crate) fn errors(&self) -> Vec<String> {

@@ -10,6 +10,7 @@ use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use waybill_store::api_key::Scope;
+use waybill_store::job::Job;
 
 use crate::app::App;
 use crate::exports::find;
@@ -25,7 +26,12 @@ pub(crate) async fn timeline(
 ) -> Answer<Response> {
     let tenant_id = principal.tenant(Scope::ExportsRead)?;
     let view = find(&app, tenant_id, &id).await?;
-    let evidence = evidence::read(&app, view.job).await?;
+    answer(&app, view.job).await
+}
+
+/// The steps of an export that the caller may see.
+pub(crate) async fn answer(app: &App, job: Job) -> Answer<Response> {
+    let evidence = evidence::read(app, job).await?;
     let body = json!({
         "export_id": evidence.job.export_id,
         "state": evidence.job.lifecycle.state.as_str(),

@@ -11,7 +11,7 @@ use waybill_store::api_key::{self, ApiKey, NewApiKey, Scope};
 use waybill_store::service_account::{self, ServiceAccount};
 use waybill_store::tenant;
 
-use super::reason::{name, reason, record};
+use super::reason::{Decided, conclude, name, reason};
 use super::tenants;
 use crate::app::App;
 use crate::bearer::Bearer;
@@ -99,13 +99,15 @@ pub(crate) async fn revoke_api_key(
     principal.operator()?;
     let not_found = || Problem::new(&Kind::API_KEY_NOT_FOUND, format!("There is no API key {id:?}."));
     let api_key_id = ApiKeyId::parse(&id).map_err(|_malformed| not_found())?;
-    let reason = reason(&body)?;
+    let reasoned = reason(&body)?;
     let mut db = app.export().await?;
     let tx = db.transaction().await?;
+    let before = api_key::find(&*tx, &api_key_id).await?.ok_or_else(not_found)?;
     let revoked = api_key::revoke(&*tx, &api_key_id).await?.ok_or_else(not_found)?;
-    record(&tx, &principal, "api-key.revoke", &id, &reason).await?;
-    tx.commit().await?;
-    Ok(Json(shown_key(&revoked)))
+    let (before, after) = (shown_key(&before), shown_key(&revoked));
+    let decided =
+        Decided { action: "api-key.revoke", subject: &id, reasoned: &reasoned, before, after };
+    conclude(tx, &principal, decided).await
 }
 
 async fn find_account(app: &App, text: &str) -> Answer<ServiceAccount> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use waybill_domain::export::{FieldError, is_dataset_name};
 use waybill_runtime::Role;
-use waybill_store::dataset::{self, Dataset, NewDataset};
+use waybill_store::dataset::{self, ColumnType, Dataset, NewDataset};
 
 use crate::app::App;
 use crate::page::Page;
@@ -35,8 +35,8 @@ pub(crate) async fn register_dataset(
 ) -> Answer<(StatusCode, Json<Value>)> {
     principal.operator()?;
     let registration: Registration = body.parse()?;
-    let columns = introspect(&app, &registration).await?;
-    let new = checked(registration, &columns)?;
+    let relation = introspect(&app, &registration).await?;
+    let new = checked(registration, &relation)?;
     let db = app.export().await?;
     if let Some(made) = dataset::insert(&**db, &new).await? {
         tracing::info!(dataset = made.dataset, "registered a data set");
@@ -64,8 +64,15 @@ pub(crate) async fn list_datasets(
     Ok(Json(json!({ "datasets": datasets, "next": next })))
 }
 
-/// The relation's columns, once it is known that the worker may read them.
-async fn introspect(app: &App, registration: &Registration) -> Answer<Vec<String>> {
+/// What the data sets' own database says about a relation.
+struct Relation {
+    columns: Vec<String>,
+    /// The type of the column that is to hold the tenant; `None` where there is no such column.
+    tenant_type: Option<ColumnType>,
+}
+
+/// The relation, once it is known that the worker may read it.
+async fn introspect(app: &App, registration: &Registration) -> Answer<Relation> {
     let Registration { source_schema: schema, source_relation: relation, .. } = registration;
     let source = app.dataset().await?;
     let columns = dataset::source_columns(&**source, schema, relation).await?;
@@ -79,7 +86,9 @@ async fn introspect(app: &App, registration: &Registration) -> Answer<Vec<String
     };
     let missing = access.missing_grants();
     if missing.is_empty() {
-        return Ok(columns);
+        let tenant_column = &registration.tenant_column;
+        let tenant_type = dataset::source_column_type(&**source, schema, relation, tenant_column).await?;
+        return Ok(Relation { columns, tenant_type });
     }
     let detail = if access.role_exists {
         format!("The role {worker} may not read {schema}.{relation}. Run: {}", missing.join(" "))
@@ -89,13 +98,17 @@ async fn introspect(app: &App, registration: &Registration) -> Answer<Vec<String
     Err(Problem::new(&Kind::DATASET_SOURCE_UNREADABLE, detail).with("grants", missing.into()))
 }
 
-fn checked(registration: Registration, existing: &[String]) -> Answer<NewDataset> {
+fn checked(registration: Registration, relation: &Relation) -> Answer<NewDataset> {
+    let existing = &relation.columns;
     let mut errors = Vec::new();
     let mut add = |field: String, problem: String| errors.push(FieldError { field, problem });
     if !is_dataset_name(&registration.dataset) {
         add("dataset".to_owned(), "must be 1 to 63 of a-z 0-9 _ -, beginning with a letter".to_owned());
     }
-    let columns = registration.columns.unwrap_or_else(|| existing.to_vec());
+    if let Some(other) = relation.tenant_type.as_ref().filter(|column| !column.is_text) {
+        add("tenant_column".to_owned(), no_tenant_column(&registration.tenant_column, other));
+    }
+    let columns = registration.columns.unwrap_or_else(|| existing.clone());
     let tenant_column = [registration.tenant_column.clone()];
     let lists: [(&str, &[String]); 3] = [
         ("tenant_column", &tenant_column),
@@ -129,6 +142,15 @@ fn checked(registration: Registration, existing: &[String]) -> Answer<NewDataset
         key_columns: registration.key_columns,
         columns,
     })
+}
+
+/// Why a column that is no text cannot say whose a row is: an id of ours never equals its values.
+fn no_tenant_column(name: &str, column: &ColumnType) -> String {
+    format!(
+        "names {name:?}, which is {}; it must be text, varchar or char and hold Waybill's tenant ids (ten_…). \
+         Register a view that maps or casts it: docs/api.md, \"Whose a row is\", has one",
+        column.name
+    )
 }
 
 fn is_same(stands: &Dataset, new: &NewDataset) -> bool {
@@ -167,13 +189,27 @@ mod tests {
         }
     }
 
-    fn existing() -> Vec<String> {
-        ["tenant", "id", "total"].map(str::to_owned).to_vec()
+    fn relation(tenant_type: &str) -> Relation {
+        let tenant_type = ColumnType { name: tenant_type.to_owned(), is_text: tenant_type == "text" };
+        let columns = ["tenant", "id", "total"].map(str::to_owned).to_vec();
+        Relation { columns, tenant_type: Some(tenant_type) }
+    }
+
+    fn existing() -> Relation {
+        relation("text")
     }
 
     #[test]
     fn without_columns_all_of_the_relations_are_taken() {
-        assert_eq!(checked(registration(&["id"], None), &existing()).unwrap().columns, existing());
+        assert_eq!(checked(registration(&["id"], None), &existing()).unwrap().columns, existing().columns);
+    }
+
+    #[test]
+    fn a_tenant_column_that_is_no_text_is_refused_with_what_to_do() {
+        let problem = checked(registration(&["id"], None), &relation("integer")).unwrap_err();
+        assert_eq!(problem.errors(), ["tenant_column"]);
+        let detail = problem.detail();
+        assert!(detail.contains("which is integer") && detail.contains("Register a view"), "{detail}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use waybill_domain::job::{Command, Decision, Rejection, decide};
 use waybill_runtime::chain;
 use waybill_store::job::{self, Failure, Job, JobView};
 
-use super::reason::{reason, record};
+use super::reason::{Decided, conclude, reason};
 use crate::app::App;
 use crate::codes;
 use crate::exports::{not_found, parse_id, representation};
@@ -24,8 +24,8 @@ pub(crate) async fn release_export(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Answer<Json<Value>> {
-    let decided = Decided { command: Command::Release, action: "export.release" };
-    carry_out(&app, &principal, &id, &body, decided).await
+    let verb = Verb { command: Command::Release, action: "export.release" };
+    carry_out(&app, &principal, &id, &body, verb).await
 }
 
 /// `POST /v1/ops/exports/{export_id}/fail`: it ends without a result.
@@ -35,11 +35,11 @@ pub(crate) async fn fail_export(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Answer<Json<Value>> {
-    let decided = Decided { command: Command::GiveUp, action: "export.fail" };
-    carry_out(&app, &principal, &id, &body, decided).await
+    let verb = Verb { command: Command::GiveUp, action: "export.fail" };
+    carry_out(&app, &principal, &id, &body, verb).await
 }
 
-struct Decided {
+struct Verb {
     command: Command,
     action: &'static str,
 }
@@ -49,31 +49,33 @@ async fn carry_out(
     principal: &Principal,
     id: &str,
     body: &JsonBody,
-    decided: Decided,
+    verb: Verb,
 ) -> Answer<Json<Value>> {
     principal.operator()?;
     let export_id = parse_id(id)?;
-    let reason = reason(body)?;
+    let reasoned = reason(body)?;
     let mut db = app.export().await?;
     let tx = db.transaction().await?;
-    let job = job::lock(&*tx, &export_id).await?.ok_or_else(|| not_found(id))?;
+    let before = job::lock(&*tx, &export_id).await?.ok_or_else(|| not_found(id))?;
     let now = job::now(&*tx).await?;
     let decision =
-        decide(&job.lifecycle, decided.command, now).map_err(|rejection| refused(&rejection, &job))?;
-    let job = store(&tx, &export_id, &job, &decision, &reason).await?;
+        decide(&before.lifecycle, verb.command, now).map_err(|rejection| refused(&rejection, &before))?;
+    let after = store(&tx, &export_id, &before, &decision, &reasoned.reason).await?;
     match decision.fact {
-        Some(kind) => drop(app.publisher().fact(&*tx, &job, None, kind, now).await?),
+        Some(kind) => drop(app.publisher().fact(&*tx, &after, None, kind, now).await?),
         None => {
             let reason = CommandReason::Released;
-            app.publisher().command(&*tx, &export_id, &job.tenant_id, reason, now).await?;
+            app.publisher().command(&*tx, &export_id, &after.tenant_id, reason, now).await?;
         }
     }
-    record(&tx, principal, decided.action, id, &reason).await?;
-    tx.commit().await?;
+    let [before, after] =
+        [before, after].map(|job| representation(&JobView { job, progress: None, result: None }));
+    let decided = Decided { action: verb.action, subject: id, reasoned: &reasoned, before, after };
+    let answer = conclude(tx, principal, decided).await?;
     if let Err(error) = waybill_outbox::wake(&**db).await {
         tracing::debug!(error = %chain(&error), "could not wake the relay");
     }
-    Ok(Json(representation(&JobView { job, progress: None, result: None })))
+    Ok(answer)
 }
 
 async fn store(

@@ -1,4 +1,4 @@
-//! Tenants: made, listed, suspended.
+//! Tenants: made, listed, suspended, resumed.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use waybill_domain::ids::TenantId;
-use waybill_store::tenant::{self, Tenant};
+use waybill_store::tenant::{self, Tenant, TenantState};
 
-use super::reason::{name, reason, record};
+use super::reason::{Decided, conclude, name, reason};
 use crate::app::App;
 use crate::page::Page;
 use crate::principal::Principal;
@@ -71,15 +71,39 @@ pub(crate) async fn suspend_tenant(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Answer<Json<Value>> {
+    turn(&app, &principal, &id, &body, TenantState::Suspended).await
+}
+
+/// `POST /v1/ops/tenants/{tenant_id}/resume`: takes a suspension back.
+pub(crate) async fn resume_tenant(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Answer<Json<Value>> {
+    turn(&app, &principal, &id, &body, TenantState::Active).await
+}
+
+async fn turn(
+    app: &App,
+    principal: &Principal,
+    id: &str,
+    body: &JsonBody,
+    state: TenantState,
+) -> Answer<Json<Value>> {
     principal.operator()?;
-    let tenant_id = parse_id(&id)?;
-    let reason = reason(&body)?;
+    let tenant_id = parse_id(id)?;
+    let reasoned = reason(body)?;
     let mut db = app.export().await?;
     let tx = db.transaction().await?;
-    let tenant = tenant::suspend(&*tx, &tenant_id).await?.ok_or_else(|| not_found(&id))?;
-    record(&tx, &principal, "tenant.suspend", &id, &reason).await?;
-    tx.commit().await?;
-    Ok(Json(shown(&tenant)))
+    let before = tenant::find(&*tx, &tenant_id).await?.ok_or_else(|| not_found(id))?;
+    let (after, action) = match state {
+        TenantState::Suspended => (tenant::suspend(&*tx, &tenant_id).await?, "tenant.suspend"),
+        TenantState::Active => (tenant::resume(&*tx, &tenant_id).await?, "tenant.resume"),
+    };
+    let after = after.ok_or_else(|| not_found(id))?;
+    let (before, after) = (shown(&before), shown(&after));
+    conclude(tx, principal, Decided { action, subject: id, reasoned: &reasoned, before, after }).await
 }
 
 /// Reads a tenant's id strictly.
