@@ -1,5 +1,6 @@
 //! Each way in which a record can break the contract has a reason of its own.
 
+use std::error::Error;
 use std::collections::BTreeSet;
 
 use waybill_contract::{
@@ -110,13 +111,14 @@ fn a_command_of_another_type_or_about_another_export() {
     assert_eq!(refused_with("ce_subject", b"exp_0"), codes::SUBJECT_MISMATCH);
 }
 
-/// What is wrong with a fact, for the writer that is about to commit it.
+/// What is wrong with a fact, for the writer that is about to commit it: the error and its causes.
 fn unwritable(change: impl FnOnce(&mut Fact)) -> String {
     let mut fact = succeeded();
     change(&mut fact);
     let error = fact.encode(schemas()).unwrap_err();
     assert_eq!(error.reason(), codes::EVENT_NOT_ENCODABLE);
-    error.to_string()
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 #[test]
