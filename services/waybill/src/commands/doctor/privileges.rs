@@ -49,7 +49,9 @@ const fn expected(role: Role, schema: Schema) -> Grants {
         (Role::Api, Schema::Search) => &[(&["documents", "pointer"], READ)],
         (Role::Api, Schema::Stats) => &[(&["counters", "pointer"], READ)],
         (Role::Api, Schema::Notify) => &[(&["notifications", "attempts"], READ)],
-        (Role::Relay, Schema::Outbox) => &[(&["events"], READ), (&["cursors"], MOVE), (&["batches"], ADD)],
+        (Role::Relay, Schema::Outbox) => {
+            &[(&["events"], READ), (&["cursors"], MOVE), (&["batches"], &["INSERT"])]
+        }
         (Role::Worker, Schema::Export) => &[
             (&["tenants", "jobs"], MOVE),
             (&["attempts", "candidates"], CHANGE),
