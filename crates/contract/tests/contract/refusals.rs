@@ -1,7 +1,7 @@
 //! Each way in which a record can break the contract has a reason of its own.
 
-use std::error::Error;
 use std::collections::BTreeSet;
+use std::error::Error;
 
 use waybill_contract::{
     ATTRIBUTE_BYTES_MAX, ContractError, Fact, Message, PAYLOAD_BYTES_MAX, codes, decode_command, decode_fact,
@@ -117,7 +117,7 @@ fn unwritable(change: impl FnOnce(&mut Fact)) -> String {
     change(&mut fact);
     let error = fact.encode(schemas()).unwrap_err();
     assert_eq!(error.reason(), codes::EVENT_NOT_ENCODABLE);
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
