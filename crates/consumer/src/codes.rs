@@ -8,6 +8,8 @@ pub const POSITION_OUT_OF_RANGE: &str = "consumer-position-out-of-range";
 pub const TOPIC_RECREATED: &str = "consumer-topic-recreated";
 /// Kafka knows no topic of that name.
 pub const TOPIC_MISSING: &str = "consumer-topic-missing";
+/// librdkafka does not take the settings of the group, or two of its bounds contradict each other.
+pub const CONSUMER_SETTINGS: &str = "consumer-settings";
 /// Kafka does not answer what a partition needs before it starts.
 pub const KAFKA_UNAVAILABLE: &str = "consumer-kafka-unavailable";
 /// Postgres does not answer; batches and positions wait.

@@ -76,7 +76,12 @@ impl<E> Crew<E> {
 
     /// What is wrong with the whole group here.
     pub(crate) fn group_complaint(&self, about: &str) -> Complaint<'_> {
-        Complaint::new(&*self.status, format!("consumer.{}.{about}", self.options.group))
+        Complaint::new(&*self.status, self.group_component(about))
+    }
+
+    /// How the whole group here is called where its health is told.
+    pub(crate) fn group_component(&self, about: &str) -> String {
+        format!("consumer.{}.{about}", self.options.group)
     }
 
     /// What is wrong with one partition.

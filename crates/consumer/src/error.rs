@@ -2,6 +2,8 @@
 
 use rdkafka::error::KafkaError;
 
+use crate::codes;
+
 /// What ends [`run`](crate::run). A lost connection is none of these: it is retried.
 #[derive(Debug, thiserror::Error)]
 pub enum ConsumerError {
@@ -46,4 +48,15 @@ pub enum ConsumerError {
         /// The consumer group.
         group: String,
     },
+}
+
+impl ConsumerError {
+    /// The code of the page about the settings that no client can be made of; none for all other errors.
+    #[must_use]
+    pub const fn settings_code(&self) -> Option<&'static str> {
+        match self {
+            Self::Client { .. } | Self::Options { .. } => Some(codes::CONSUMER_SETTINGS),
+            Self::Thread { .. } | Self::Fatal { .. } | Self::PollThreadLost { .. } => None,
+        }
+    }
 }

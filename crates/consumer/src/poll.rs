@@ -51,6 +51,8 @@ pub(crate) struct PollThread<E> {
     pub(crate) tickets: u64,
     pub(crate) uncommitted: BTreeMap<i32, i64>,
     pub(crate) commit_due: Instant,
+    /// Kafka refused this identity, and nothing has come from it since.
+    pub(crate) is_refused: bool,
 }
 
 impl<E: Effect> PollThread<E> {
@@ -151,6 +153,7 @@ impl<E: Effect> PollThread<E> {
 
     /// Takes a record in, and answers whether its partition's buffer is full.
     fn take_in(&mut self, record: Record) -> bool {
+        self.accepted();
         let running = self.partitions.get_mut(&record.partition).and_then(Partition::running);
         running.is_some_and(|running| running.take_in(record, &self.crew.options))
     }
@@ -175,9 +178,37 @@ impl<E: Effect> PollThread<E> {
                 );
                 self.take_all(CORRUPT_WAIT);
             }
+            Some(
+                RDKafkaErrorCode::TopicAuthorizationFailed
+                | RDKafkaErrorCode::GroupAuthorizationFailed
+                | RDKafkaErrorCode::ClusterAuthorizationFailed
+                | RDKafkaErrorCode::SaslAuthenticationFailed,
+            ) => self.refused(&error),
             _ => tracing::debug!(consumer_group = self.crew.options.group, %error, "Kafka error"),
         }
         Ok(())
+    }
+
+    /// Says that Kafka refuses this identity. The client says so once and then is silent, so it stands until a record or
+    /// an assignment shows that it is over.
+    fn refused(&mut self, error: &KafkaError) {
+        if !std::mem::replace(&mut self.is_refused, true) {
+            tracing::error!(
+                consumer_group = self.crew.options.group,
+                topic = self.crew.options.topic,
+                code = codes::KAFKA_UNAVAILABLE,
+                %error,
+                "Kafka refuses this consumer"
+            );
+        }
+        let component = self.crew.group_component("access");
+        self.crew.status.degraded(&component, codes::KAFKA_UNAVAILABLE, &error.to_string());
+    }
+
+    fn accepted(&mut self) {
+        if std::mem::take(&mut self.is_refused) {
+            self.crew.status.clear(&self.crew.group_component("access"));
+        }
     }
 
     fn follow_group(&mut self) -> Result<(), ConsumerError> {
@@ -185,6 +216,7 @@ impl<E: Effect> PollThread<E> {
             match note {
                 Note::Assigned(partitions) => {
                     tracing::info!(consumer_group = self.crew.options.group, ?partitions, "assigned");
+                    self.accepted();
                     partitions.into_iter().for_each(|partition| self.take(partition, Duration::ZERO));
                 }
                 Note::Revoked(partitions) => {

@@ -105,6 +105,7 @@ fn poll_thread<E: Effect>(
         tickets: 0,
         uncommitted: BTreeMap::new(),
         commit_due: Instant::now(),
+        is_refused: false,
     })
 }
 
