@@ -8,6 +8,7 @@
 //! ourselves, and every decision about Kafka.
 
 mod flight;
+mod identity;
 mod lease;
 mod page;
 mod position;
@@ -16,6 +17,7 @@ mod snapshot;
 mod statements;
 
 pub use flight::{Flight, Move, Settled, next_move};
+pub use identity::Identity;
 pub use lease::{LEASE_CHANNEL, Standing, acquire, announce_release, release, renew, standing};
 pub use page::{Page, PageLimits, Row, Survey};
 pub use position::{Batch, Window};
@@ -32,6 +34,8 @@ pub struct Cursor {
     pub outbox: String,
     /// One more with every takeover. A write with an older fence changes nothing.
     pub fence: i64,
+    /// The server that gave the lease. On another one the window means nothing.
+    pub identity: Identity,
     /// Where the relay stands.
     pub window: Window,
 }
@@ -52,6 +56,14 @@ pub enum WindowError {
     Missing {
         /// The name that was asked for.
         outbox: String,
+    },
+    /// The server is not the one whose transactions the window counts: nothing may be sent or moved by it.
+    #[error("the cursor is of another database: it was written under {known}, and {found} answers")]
+    DatabaseChanged {
+        /// The server that the cursor is of.
+        known: Identity,
+        /// The server that answers.
+        found: Identity,
     },
     /// The database failed. Whether a write took place is unknown: load the cursor again.
     #[error("the outbox cursor could not be read or moved")]

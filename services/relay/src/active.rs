@@ -104,6 +104,12 @@ impl Active<'_> {
                 Err(Interrupt::Database(DatabaseError::Window(WindowError::Fenced { .. }))) => {
                     return Ok(End::Lost(Lost::Fenced));
                 }
+                Err(Interrupt::Database(
+                    error @ DatabaseError::Window(WindowError::DatabaseChanged { .. }),
+                )) => {
+                    report(self.context, &error);
+                    return Ok(End::Lost(Lost::DatabaseChanged));
+                }
                 Err(Interrupt::Database(error)) => report(self.context, &error),
             }
             if self.context.shutdown.run_until_cancelled(sleep(self.retry.next())).await.is_none() {

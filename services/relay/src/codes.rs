@@ -8,6 +8,8 @@ pub const RELAY_ROW_REFUSED: &str = "relay-row-refused";
 pub const RELAY_DATABASE_FAILING: &str = "relay-database-failing";
 /// The database has no outbox of the configured name.
 pub const RELAY_OUTBOX_MISSING: &str = "relay-outbox-missing";
+/// The outbox's database was restored, or another server took its place: its cursor means nothing there.
+pub const RELAY_DATABASE_CHANGED: &str = "relay-database-changed";
 /// Another relay has taken over; this one stands by.
 pub const RELAY_FENCED: &str = "relay-fenced";
 /// The lease could not be renewed in time; this relay stopped sending and stands by.

@@ -17,6 +17,8 @@ pub(crate) enum Lost {
     Fenced,
     /// The database did not confirm the renewal in time.
     Late,
+    /// Another database answers: the lease, if it has one of that fence, is not ours.
+    DatabaseChanged,
 }
 
 /// The lease of an active relay. Dropping it ends the renewals, and does not release the lease.
@@ -84,7 +86,7 @@ async fn renew(pool: &Pool, options: &Options, fence: i64) -> Result<(), Renewal
     })?;
     window::renew(&**db, &options.outbox, fence, options.lease).await.map_err(|error| match error {
         WindowError::Fenced { .. } => Renewal::Fenced,
-        WindowError::Missing { .. } | WindowError::Database(_) => {
+        WindowError::Missing { .. } | WindowError::DatabaseChanged { .. } | WindowError::Database(_) => {
             tracing::debug!(error = &error as &dyn std::error::Error, "the lease was not renewed");
             Renewal::Failed
         }

@@ -62,6 +62,13 @@ pub async fn run(context: Context) -> Result<(), Error> {
                     "lease late: standing by"
                 );
             }
+            Ok(End::Lost(Lost::DatabaseChanged)) => {
+                tracing::warn!(
+                    outbox.fence = fence,
+                    code = codes::RELAY_DATABASE_CHANGED,
+                    "another database: standing by"
+                );
+            }
             Err(error) => {
                 lease::release(&pool, &options, fence, RELEASE_MAX).await;
                 relayed = Err(error);

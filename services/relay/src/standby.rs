@@ -66,10 +66,11 @@ pub(crate) async fn acquire(
     context.shutdown.run_until_cancelled(waiting).await
 }
 
-/// Says that the database does not answer, or has no such outbox.
+/// Says that the database does not answer, has no such outbox, or is not the one that the cursor is of.
 pub(crate) fn report(context: &Context, error: &DatabaseError) {
     let code = match error {
         DatabaseError::Window(WindowError::Missing { .. }) => codes::RELAY_OUTBOX_MISSING,
+        DatabaseError::Window(WindowError::DatabaseChanged { .. }) => codes::RELAY_DATABASE_CHANGED,
         DatabaseError::Window(WindowError::Fenced { .. } | WindowError::Database(_))
         | DatabaseError::Pool(_) => codes::RELAY_DATABASE_FAILING,
     };

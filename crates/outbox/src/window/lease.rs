@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_postgres::GenericClient;
 
+use super::identity::{self, Identity};
 use super::position::Window;
 use super::{Cursor, WindowError, seconds};
 
@@ -21,7 +22,8 @@ pub struct Standing {
     pub remaining: Duration,
 }
 
-/// Takes the lease if it is over, with fence + 1. `None` while somebody else holds it.
+/// Takes the lease if it is over, with fence + 1. `None` while somebody else holds it, and as long as this is not the
+/// server that the cursor is of: [`standing`] says which. The first lease of all records the server.
 ///
 /// # Errors
 /// [`WindowError::Database`].
@@ -37,6 +39,10 @@ pub async fn acquire(
             Ok(Cursor {
                 outbox: outbox.to_owned(),
                 fence: row.try_get("fence")?,
+                identity: Identity {
+                    system_identifier: row.try_get("system_identifier")?,
+                    timeline: row.try_get("timeline")?,
+                },
                 window: Window {
                     from: row.try_get("from_snapshot")?,
                     to: row.try_get("to_snapshot")?,
@@ -50,12 +56,14 @@ pub async fn acquire(
 /// How the lease stands.
 ///
 /// # Errors
-/// [`WindowError::Missing`] when there is no such outbox, else [`WindowError::Database`].
+/// [`WindowError::Missing`] when there is no such outbox, [`WindowError::DatabaseChanged`], else
+/// [`WindowError::Database`].
 pub async fn standing(db: &impl GenericClient, outbox: &str) -> Result<Standing, WindowError> {
     let row = db
         .query_opt(include_str!("sql/standing.sql"), &[&outbox])
         .await?
         .ok_or_else(|| WindowError::Missing { outbox: outbox.to_owned() })?;
+    identity::checked(&row)?;
     let remaining_seconds: f64 = row.try_get("remaining_seconds")?;
     Ok(Standing {
         holder: row.try_get("holder")?,

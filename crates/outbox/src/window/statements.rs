@@ -2,6 +2,7 @@
 
 use tokio_postgres::{GenericClient, Statement};
 
+use super::identity;
 use super::page::{Page, PageLimits, Row, Survey};
 use super::position::{Batch, Window};
 use super::reading::Method;
@@ -38,13 +39,15 @@ impl Statements {
     }
 
     /// Reads the window again. What a relay remembers of it is worth nothing on a new connection: a write whose answer
-    /// was lost may have happened, and one before a crash may not.
+    /// was lost may have happened, and one before a crash may not. Nor need it be the same server that answers.
     ///
     /// # Errors
-    /// [`WindowError::Fenced`], [`WindowError::Database`].
+    /// [`WindowError::Fenced`], [`WindowError::DatabaseChanged`], [`WindowError::Database`].
     pub async fn load(&self, db: &impl GenericClient, cursor: &mut Cursor) -> Result<(), WindowError> {
         let row = db.query_opt(&self.load, &[&cursor.outbox, &cursor.fence]).await?;
         let row = row.ok_or_else(|| fenced(cursor))?;
+        // A fence can come twice, once on either side of a restore; the server that gave ours cannot.
+        identity::same(cursor.identity.clone(), identity::checked(&row)?)?;
         cursor.window = Window {
             from: row.try_get("from_snapshot")?,
             to: row.try_get("to_snapshot")?,
@@ -159,7 +162,7 @@ async fn move_by(
     last_seq: i64,
     events: i32,
 ) -> Result<(), WindowError> {
-    let Cursor { outbox, fence, window: Window { from, to, after_seq } } = cursor;
+    let Cursor { outbox, fence, window: Window { from, to, after_seq }, .. } = cursor;
     let row = db.query_one(statement, &[outbox, fence, after_seq, &last_seq, &events, from, to]).await?;
     match row.try_get::<_, i64>(0)? {
         0 => Err(fenced(cursor)),

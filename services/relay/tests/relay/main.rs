@@ -2,6 +2,7 @@
 
 mod delivery;
 mod fixtures;
+mod identity;
 mod outage;
 mod plans;
 mod refusal;

@@ -1,11 +1,13 @@
--- Who holds the lease, and for how long. Lock: none. Index: cursors_pkey.
--- (An infinite lease_until is never subtracted: Postgres refuses to.)
+-- Who holds the lease, and for how long; whose transactions the window counts, and who answers. Lock: none.
+-- Index: cursors_pkey. (An infinite lease_until is never subtracted: Postgres refuses to.)
 SELECT
-    holder,
-    fence,
+    cursor.holder,
+    cursor.fence,
     CASE
-        WHEN lease_until <= now() THEN 0
-        ELSE extract(epoch FROM lease_until - now())
-    END::double precision AS remaining_seconds
-FROM outbox.cursors
-WHERE outbox = $1
+        WHEN cursor.lease_until <= now() THEN 0
+        ELSE extract(epoch FROM cursor.lease_until - now())
+    END::double precision AS remaining_seconds,
+    cursor.system_identifier, cursor.timeline,
+    server.system_identifier AS found_system_identifier, server.timeline AS found_timeline
+FROM outbox.cursors AS cursor, outbox.server_identity() AS server
+WHERE cursor.outbox = $1
