@@ -41,7 +41,7 @@ pub use management::Management;
 pub use notifier::{Notifier, Smtp, SmtpTls, Webhook};
 pub use object_store::ObjectStore;
 pub use reconciler::Reconciler;
-pub use relay::Relay;
+pub use relay::{Compression, Relay};
 pub use telemetry::{LogFormat, Telemetry};
 pub use url::DatabaseUrl;
 pub use worker::Worker;

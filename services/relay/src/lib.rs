@@ -27,6 +27,7 @@ use crate::active::End;
 use crate::lease::Lost;
 use crate::listener::Wakes;
 use crate::options::Options;
+use crate::producer::Producer;
 
 /// How long giving back the lease may take at the end.
 const RELEASE_MAX: Duration = Duration::from_secs(3);
@@ -38,6 +39,7 @@ const RELEASE_MAX: Duration = Duration::from_secs(3);
 pub async fn run(context: Context) -> Result<(), Error> {
     let options = Options::from_config(&context.config.relay);
     let pool = context.pool(Schema::Outbox)?;
+    Producer::check(&context.kafka_settings(), &options)?;
     let holder = format!("relay-{}", uuid::Uuid::now_v7().simple());
     let wakes = Wakes::default();
     let listening = tokio::spawn(listener::listen(context.clone(), wakes.clone()));

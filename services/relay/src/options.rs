@@ -34,7 +34,7 @@ pub(crate) struct Options {
     /// The producer's linger.
     pub(crate) linger: Duration,
     /// The producer's codec.
-    pub(crate) compression: String,
+    pub(crate) compression: config::Compression,
 }
 
 impl Options {
@@ -49,7 +49,7 @@ impl Options {
                 bytes_max: i64::try_from(section.page_bytes_max).unwrap_or(i64::MAX).max(1),
             },
             linger: Duration::from_millis(section.linger_ms),
-            compression: section.compression.clone(),
+            compression: section.compression,
         }
     }
 

@@ -73,6 +73,14 @@ impl Producer {
         Ok(Self { inner, reports, last_error, outstanding: 0 })
     }
 
+    /// Makes one and ends it again, in the background: whether the settings can be used shows only then, and a standby
+    /// should not find out when it is needed.
+    pub(crate) fn check(settings: &[(String, String)], options: &Options) -> KafkaResult<()> {
+        let producer = Self::start(settings, options)?;
+        std::thread::spawn(move || drop(producer));
+        Ok(())
+    }
+
     /// Queues a row.
     pub(crate) fn send(&mut self, row: &Row) -> Result<(), NotQueued> {
         let Ok(opaque) = usize::try_from(row.seq) else {
@@ -174,7 +182,7 @@ fn client_config(settings: &[(String, String)], options: &Options) -> ClientConf
         .set("message.timeout.ms", "0")
         .set("partitioner", "murmur2_random")
         .set("linger.ms", options.linger.as_millis().to_string())
-        .set("compression.type", &options.compression)
+        .set("compression.type", options.compression.as_str())
         .set("queue.buffering.max.messages", queue_rows.clamp(1, i32::MAX as usize).to_string())
         .set("queue.buffering.max.kbytes", (queue_bytes / 1024).clamp(1024, i32::MAX as u64).to_string())
         .set_log_level(RDKafkaLogLevel::Warning);

@@ -16,8 +16,39 @@ pub struct Relay {
     pub page_bytes_max: usize,
     /// How long the producer waits for a batch to fill.
     pub linger_ms: u64,
-    /// The producer's codec: `none`, `gzip`, `snappy`, `lz4` or `zstd`.
-    pub compression: String,
+    /// The producer's codec.
+    pub compression: Compression,
+}
+
+/// How the producer compresses its batches; named as librdkafka's `compression.type` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// `gzip`
+    Gzip,
+    /// `snappy`
+    Snappy,
+    /// `lz4`
+    #[default]
+    Lz4,
+    /// `zstd`
+    Zstd,
+}
+
+impl Compression {
+    /// The value of `compression.type`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Gzip => "gzip",
+            Self::Snappy => "snappy",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
 }
 
 impl Default for Relay {
@@ -28,7 +59,7 @@ impl Default for Relay {
             page_rows: 1000,
             page_bytes_max: 16_777_216,
             linger_ms: 5,
-            compression: "lz4".to_owned(),
+            compression: Compression::Lz4,
         }
     }
 }
