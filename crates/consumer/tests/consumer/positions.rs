@@ -251,7 +251,7 @@ async fn an_end_without_a_broker_is_bounded() {
     member.status.says(codes::KAFKA_UNAVAILABLE).await;
     let asked = Instant::now();
     member.end().await;
-    assert!(asked.elapsed() < Duration::from_secs(6), "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < Duration::from_secs(30), "{:?}", asked.elapsed());
 }
 
 fn admin() -> AdminClient<DefaultClientContext> {
