@@ -98,7 +98,11 @@ async fn permit(permits: &Arc<Semaphore>, health: &Health) -> Option<OwnedSemaph
     if let Ok(permit) = permits.clone().try_acquire_owned() {
         return Some(permit);
     }
-    health.degraded(CONNECTIONS, codes::OVERLOADED, "as many connections are open as [api] connections_max allows");
+    health.degraded(
+        CONNECTIONS,
+        codes::OVERLOADED,
+        "as many connections are open as [api] connections_max allows",
+    );
     let permit = permits.clone().acquire_owned().await.ok();
     health.clear(CONNECTIONS);
     permit
@@ -120,11 +124,8 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 
 /// Whether the other side went away before it was spoken to.
 fn is_of_the_peer(error: &io::Error) -> bool {
-    let kinds = [
-        io::ErrorKind::ConnectionRefused,
-        io::ErrorKind::ConnectionAborted,
-        io::ErrorKind::ConnectionReset,
-    ];
+    let kinds =
+        [io::ErrorKind::ConnectionRefused, io::ErrorKind::ConnectionAborted, io::ErrorKind::ConnectionReset];
     kinds.contains(&error.kind())
 }
 
@@ -192,7 +193,8 @@ mod tests {
     async fn rest(stream: &mut TcpStream) -> String {
         let mut bytes = Vec::new();
         let read = stream.read_to_end(&mut bytes);
-        let _ = tokio::time::timeout(Duration::from_secs(WAIT_SECONDS_MAX), read).await.expect("it is closed");
+        let _ =
+            tokio::time::timeout(Duration::from_secs(WAIT_SECONDS_MAX), read).await.expect("it is closed");
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
@@ -213,7 +215,10 @@ mod tests {
 
         assert!(!rest(&mut half).await.contains("whole"));
         assert_eq!(rest(&mut silent).await, "");
-        assert!(rest(&mut sent(address, WHOLE).await).await.ends_with("whole"), "others are answered all the same");
+        assert!(
+            rest(&mut sent(address, WHOLE).await).await.ends_with("whole"),
+            "others are answered all the same"
+        );
     }
 
     #[tokio::test]

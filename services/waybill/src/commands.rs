@@ -3,6 +3,7 @@
 pub(crate) mod api_key;
 pub(crate) mod config;
 pub(crate) mod dataset;
+pub(crate) mod decision;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod migrate;

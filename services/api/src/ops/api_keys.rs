@@ -105,8 +105,7 @@ pub(crate) async fn revoke_api_key(
     let before = api_key::find(&*tx, &api_key_id).await?.ok_or_else(not_found)?;
     let revoked = api_key::revoke(&*tx, &api_key_id).await?.ok_or_else(not_found)?;
     let (before, after) = (shown_key(&before), shown_key(&revoked));
-    let decided =
-        Decided { action: "api-key.revoke", subject: &id, reasoned: &reasoned, before, after };
+    let decided = Decided { action: "api-key.revoke", subject: &id, reasoned: &reasoned, before, after };
     conclude(tx, &principal, decided).await
 }
 

@@ -97,7 +97,11 @@ mod tests {
         let body = |json: &'static str| JsonBody(json.into());
         assert_eq!(reason(&body(r#"{"reason": " too many \u0020"}"#)).unwrap().reason, "too many");
         for wrong in [r#"{"reason": " "}"#, "{}", r#"{"reason": "a", "actor": "b"}"#, "[]", ""] {
-            assert_eq!(reason(&body(wrong)).err().map(|problem| problem.code()), Some("request-invalid"), "{wrong}");
+            assert_eq!(
+                reason(&body(wrong)).err().map(|problem| problem.code()),
+                Some("request-invalid"),
+                "{wrong}"
+            );
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) const OPERATOR_KEY_EXISTS: &str = "operator-key-exists";
 pub(crate) const DOWNLOAD_DIFFERS: &str = "download-differs";
 /// The place for a download cannot be written.
 pub(crate) const DOWNLOAD_NOT_WRITTEN: &str = "download-not-written";
+/// Somebody was asked whether a command is meant, and did not say yes.
+pub(crate) const NOT_CONFIRMED: &str = "not-confirmed";
 /// The export that was waited for ended without a result.
 pub(crate) const EXPORT_UNSUCCESSFUL: &str = "export-unsuccessful";
 /// The export that was waited for did not end in the time given.

@@ -55,10 +55,7 @@ mod tests {
     #[test]
     fn a_status_has_its_exit_code() {
         let number = |status: u16| exit(StatusCode::from_u16(status).unwrap()).number();
-        assert_eq!(
-            [404, 401, 403, 409, 422, 429, 400, 405].map(number),
-            [3, 4, 4, 4, 4, 4, 2, 1]
-        );
+        assert_eq!([404, 401, 403, 409, 422, 429, 400, 405].map(number), [3, 4, 4, 4, 4, 4, 2, 1]);
         assert_eq!(
             [500, 501, 502, 503, 504, 505].map(number),
             [1, 1, 5, 5, 5, 1],

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use waybill_runtime::Config;
 
 use super::CommandError;
+use super::decision::Decision;
 use crate::client::{Client, Holder};
 use crate::output::Output;
 
@@ -14,7 +15,8 @@ Examples:
   waybill api-key create --first                            the first operator, through Postgres itself
   waybill api-key create sva_… --scope exports:read --scope exports:write
   waybill api-key create sva_… --scope ops --valid-days 90
-  waybill api-key revoke key_… --reason 'found in a log'
+  waybill api-key revoke key_… --reason 'found in a log' --dry-run
+  waybill api-key revoke key_… --reason 'found in a log' --yes
 
 The key is shown once. Waybill keeps only its digest.";
 
@@ -48,9 +50,8 @@ pub(crate) enum ApiKeyCommand {
     Revoke {
         /// The key's public half
         api_key_id: String,
-        /// Why, for the record
-        #[arg(long)]
-        reason: String,
+        #[command(flatten)]
+        decision: Decision,
     },
 }
 
@@ -73,18 +74,16 @@ pub(crate) async fn run(
             });
             show(&Client::from_environment(Holder::Operator)?.post("/v1/ops/api-keys", &body).await?, output)
         }
-        ApiKeyCommand::Revoke { api_key_id, reason } => {
+        ApiKeyCommand::Revoke { api_key_id, decision } => {
+            let client = Client::from_environment(Holder::Operator)?;
             let path = format!("/v1/ops/api-keys/{api_key_id}/revoke");
-            let revoked = Client::from_environment(Holder::Operator)?.post(&path, &json!({ "reason": reason })).await?;
-            output.answer(&revoked, |key| {
-                format!(
-                    "{} revoked since {}",
-                    super::text::of(&key["api_key_id"]),
-                    super::text::of(&key["revoked_at"])
-                )
-            })
+            decision.carry_out(&client, &path, &["revoked_at"], output, revoked).await
         }
     }
+}
+
+fn revoked(key: &Value) -> String {
+    format!("{} revoked since {}", super::text::of(&key["api_key_id"]), super::text::of(&key["revoked_at"]))
 }
 
 /// The key alone on stdout, so that it can be put where it belongs without being looked at.

@@ -3,15 +3,17 @@
 mod content;
 mod create;
 mod duration;
+mod list;
 mod show;
 mod timeline;
 mod wait;
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::CommandError;
+use super::decision::Decision;
 use crate::client::{Client, Holder};
 use crate::output::Output;
 
@@ -22,14 +24,16 @@ Examples:
   waybill export wait exp_…
   waybill export show exp_…                             with its timeline
   waybill export content exp_… --output orders.csv      checked against the export's digest
-  waybill export release exp_… --reason 'data repaired' an operator's decision";
+  waybill export list --state quarantined               for operators: what waits for a decision
+  waybill export release exp_… --reason 'data repaired' --dry-run
+  waybill export fail exp_… --reason 'takes its workers down' --yes";
 
 #[derive(Debug, clap::Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum ExportCommand {
     /// Ask for an export; the same intent again answers the same export
     Create(create::Create),
-    /// Show an export and its timeline
+    /// Show an export and its timeline; an operator sees any tenant's
     Show {
         /// The export
         export_id: String,
@@ -51,21 +55,28 @@ pub(crate) enum ExportCommand {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// List the exports that wait for an operator, of all tenants
+    List {
+        /// The state they are in
+        #[arg(long, value_enum)]
+        state: list::Waiting,
+        /// The most to list; without it, all
+        #[arg(long, value_name = "EXPORTS", value_parser = clap::value_parser!(u16).range(1..=1000))]
+        limit: Option<u16>,
+    },
     /// Let a quarantined export try again
     Release {
         /// The export
         export_id: String,
-        /// Why, for the record
-        #[arg(long)]
-        reason: String,
+        #[command(flatten)]
+        decision: Decision,
     },
-    /// End a quarantined export without a result
+    /// End a quarantined export without a result; its owner reads the reason
     Fail {
         /// The export
         export_id: String,
-        /// Why, for the record; the export's owner reads it
-        #[arg(long)]
-        reason: String,
+        #[command(flatten)]
+        decision: Decision,
     },
 }
 
@@ -73,12 +84,12 @@ impl ExportCommand {
     const fn holder(&self) -> Holder {
         match self {
             Self::Create(_) | Self::Show { .. } | Self::Wait { .. } | Self::Content { .. } => Holder::Tenant,
-            Self::Release { .. } | Self::Fail { .. } => Holder::Operator,
+            Self::List { .. } | Self::Release { .. } | Self::Fail { .. } => Holder::Operator,
         }
     }
 }
 
-/// Calls the api with the key of `WAYBILL_API_KEY`: a tenant's, or for `release` and `fail` an operator's.
+/// Calls the api with the key of `WAYBILL_API_KEY`: a tenant's, or an operator's for what decides and for `list`.
 pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), CommandError> {
     let client = Client::from_environment(command.holder())?;
     match command {
@@ -88,11 +99,12 @@ pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), C
         ExportCommand::Content { export_id, output: file } => {
             content::run(&client, &export_id, file, output).await
         }
-        ExportCommand::Release { export_id, reason } => {
-            decide(&client, &export_id, "release", &reason, output).await
+        ExportCommand::List { state, limit } => list::run(&client, state, limit, output).await,
+        ExportCommand::Release { export_id, decision } => {
+            decide(&client, &export_id, "release", &decision, output).await
         }
-        ExportCommand::Fail { export_id, reason } => {
-            decide(&client, &export_id, "fail", &reason, output).await
+        ExportCommand::Fail { export_id, decision } => {
+            decide(&client, &export_id, "fail", &decision, output).await
         }
     }
 }
@@ -101,12 +113,12 @@ async fn decide(
     client: &Client,
     export_id: &str,
     verb: &str,
-    reason: &str,
+    decision: &Decision,
     output: &Output,
 ) -> Result<(), CommandError> {
     let path = format!("/v1/ops/exports/{export_id}/{verb}");
-    let export = client.post(&path, &json!({ "reason": reason })).await?;
-    output.answer(&export, |export| {
+    let text = |export: &Value| {
         format!("{}  {}", super::text::of(&export["export_id"]), super::text::of(&export["state"]))
-    })
+    };
+    decision.carry_out(client, &path, &["state"], output, text).await
 }

@@ -9,14 +9,15 @@ use crate::client::Client;
 pub(super) async fn all(client: &Client, path: &str, member: &str) -> Result<Vec<Value>, CommandError> {
     let mut entries = Vec::new();
     let mut address = path.to_owned();
+    let separator = if path.contains('?') { '&' } else { '?' };
     loop {
         let mut page = client.get(&address).await?;
         if let Value::Array(page) = page[member].take() {
             entries.extend(page);
         }
-        // Both lists go on after an id or a name, neither of which needs encoding.
+        // Every list goes on after an id or a name, neither of which needs encoding.
         match page["next"].as_str() {
-            Some(next) => address = format!("{path}?after={next}"),
+            Some(next) => address = format!("{path}{separator}after={next}"),
             None => return Ok(entries),
         }
     }

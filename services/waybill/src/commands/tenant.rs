@@ -6,6 +6,7 @@ use waybill_notifier::tenant_webhook_secret;
 use waybill_runtime::Config;
 
 use super::CommandError;
+use super::decision::Decision;
 use crate::client::{Client, Holder};
 use crate::codes;
 use crate::exit::Exit;
@@ -16,7 +17,9 @@ Examples:
   waybill tenant create acme
   waybill tenant create acme --running-limit 8
   waybill tenant list --json
-  waybill tenant suspend ten_… --reason 'contract ended'
+  waybill tenant suspend ten_… --reason 'contract ended' --dry-run
+  waybill tenant suspend ten_… --reason 'contract ended' --yes
+  waybill tenant resume ten_… --reason 'contract renewed'
   waybill tenant webhook-secret ten_…       what its receivers check signatures with";
 
 #[derive(Debug, clap::Subcommand)]
@@ -36,9 +39,15 @@ pub(crate) enum TenantCommand {
     Suspend {
         /// The tenant
         tenant_id: String,
-        /// Why, for the record
-        #[arg(long)]
-        reason: String,
+        #[command(flatten)]
+        decision: Decision,
+    },
+    /// Take a suspension back: the tenant's keys work again at once
+    Resume {
+        /// The tenant
+        tenant_id: String,
+        #[command(flatten)]
+        decision: Decision,
     },
     /// Print the key with which this tenant's webhooks are signed; reads the configuration, asks nobody
     WebhookSecret {
@@ -56,20 +65,35 @@ pub(crate) async fn run(
     match command {
         TenantCommand::Create { name, running_limit } => {
             let body = json!({ "name": name, "running_limit": running_limit });
-            output.answer(&Client::from_environment(Holder::Operator)?.post("/v1/ops/tenants", &body).await?, text)
+            output.answer(
+                &Client::from_environment(Holder::Operator)?.post("/v1/ops/tenants", &body).await?,
+                text,
+            )
         }
         TenantCommand::List => {
             let client = Client::from_environment(Holder::Operator)?;
             let tenants = super::pages::all(&client, "/v1/ops/tenants", "tenants").await?;
             output.answer(&json!({ "tenants": tenants }), |answer| list(&answer["tenants"]))
         }
-        TenantCommand::Suspend { tenant_id, reason } => {
-            let path = format!("/v1/ops/tenants/{tenant_id}/suspend");
-            let client = Client::from_environment(Holder::Operator)?;
-            output.answer(&client.post(&path, &json!({ "reason": reason })).await?, text)
+        TenantCommand::Suspend { tenant_id, decision } => {
+            decide(&tenant_id, "suspend", &decision, output).await
+        }
+        TenantCommand::Resume { tenant_id, decision } => {
+            decide(&tenant_id, "resume", &decision, output).await
         }
         TenantCommand::WebhookSecret { tenant_id } => webhook_secret(&tenant_id, &config()?, output),
     }
+}
+
+async fn decide(
+    tenant_id: &str,
+    verb: &str,
+    decision: &Decision,
+    output: &Output,
+) -> Result<(), CommandError> {
+    let client = Client::from_environment(Holder::Operator)?;
+    let path = format!("/v1/ops/tenants/{tenant_id}/{verb}");
+    decision.carry_out(&client, &path, &["state"], output, text).await
 }
 
 fn webhook_secret(tenant_id: &str, config: &Config, output: &Output) -> Result<(), CommandError> {

@@ -1,19 +1,38 @@
 //! `waybill export show`.
 
 use serde_json::{Value, json};
+use waybill_api::codes::{SCOPE_MISSING, TENANT_REQUIRED};
 
 use super::super::{CommandError, text};
 use super::{duration, timeline};
 use crate::client::Client;
 use crate::output::Output;
 
+const OF_TENANT: &str = "/v1/exports";
+const OF_OPERATORS: &str = "/v1/ops/exports";
+
 pub(super) async fn run(client: &Client, export_id: &str, output: &Output) -> Result<(), CommandError> {
-    let export = client.get(&format!("/v1/exports/{export_id}")).await?;
-    let timeline = client.get(&format!("/v1/exports/{export_id}/timeline")).await?;
+    let (exports, export) = find(client, export_id).await?;
+    let timeline = client.get(&format!("{exports}/{export_id}/timeline")).await?;
     let answer = json!({ "export": export, "timeline": timeline });
     output.answer(&answer, |answer| {
         format!("{}\n{}", summary(&answer["export"]), timeline::drawn(&answer["timeline"]))
     })
+}
+
+/// The export, and under which path this key sees exports: a tenant's its own, an operator's all of them.
+async fn find(client: &Client, export_id: &str) -> Result<(&'static str, Value), CommandError> {
+    let refused = match client.get(&format!("{OF_TENANT}/{export_id}")).await {
+        Ok(export) => return Ok((OF_TENANT, export)),
+        Err(error) if [SCOPE_MISSING, TENANT_REQUIRED].contains(&error.code.as_str()) => error,
+        Err(error) => return Err(error),
+    };
+    match client.get(&format!("{OF_OPERATORS}/{export_id}")).await {
+        Ok(export) => Ok((OF_OPERATORS, export)),
+        // No operator's key either: what the tenant's lacks is what counts.
+        Err(error) if error.code == SCOPE_MISSING => Err(refused),
+        Err(error) => Err(error),
+    }
 }
 
 /// What an export is and how it stands, in a few lines.
@@ -22,6 +41,9 @@ fn summary(export: &Value) -> String {
     let mut summary = format!("{}  {}\n", text::of(&export["export_id"]), text::of(&export["state"]));
     if let Some(name) = export["name"].as_str() {
         summary.push_str(&line("name", name.to_owned()));
+    }
+    if let Some(tenant_id) = export["tenant_id"].as_str() {
+        summary.push_str(&line("tenant", tenant_id.to_owned()));
     }
     summary.push_str(&line("data set", text::of(&export["dataset"])));
     let result = &export["result"];

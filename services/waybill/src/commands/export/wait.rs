@@ -41,7 +41,12 @@ pub(super) async fn run(
 }
 
 /// The time is over: while the export was under way, or while the api was away and nobody could say.
-fn timed_out(export_id: &str, seconds_max: u64, elapsed: Elapsed, away: Option<CommandError>) -> CommandError {
+fn timed_out(
+    export_id: &str,
+    seconds_max: u64,
+    elapsed: Elapsed,
+    away: Option<CommandError>,
+) -> CommandError {
     let message = format!("{export_id} did not end within {seconds_max} s");
     let error = match away {
         Some(away) => CommandError::new(away.exit, codes::WAIT_TIMED_OUT, message).with_source(away),

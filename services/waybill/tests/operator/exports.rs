@@ -1,83 +1,15 @@
-//! What operators and callers do from the command line, against a whole system, and what a script sees of it.
+//! An export from the command line, and each way in which a command is not done.
 
-use std::path::PathBuf;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::Command;
-use waybill_testkit::{Caller, Process, ROWS_OF_TENANT, System, base_url};
+use waybill_testkit::{ROWS_OF_TENANT, System};
+
+use crate::shell::{Shell, caller, text};
 
 const ABSENT: &str = "exp_00000000000000000000000000000000";
-
-/// Somebody at a terminal, with the address and the key in the environment.
-struct Shell {
-    url: String,
-    key: String,
-    config: PathBuf,
-}
-
-impl Shell {
-    async fn at(api: &Process, system: &System) -> Self {
-        let config = system.objects().join("shell.toml");
-        std::fs::write(&config, system.settings().to_toml()).expect("the configuration is written");
-        Self { url: base_url(api).await.to_string(), key: String::new(), config }
-    }
-
-    fn with_key(&self, key: &str) -> Self {
-        Self { url: self.url.clone(), key: key.to_owned(), config: self.config.clone() }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_waybill"));
-        command.args(arguments).current_dir(self.config.parent().expect("a folder")).kill_on_drop(true);
-        command.env("WAYBILL_API_URL", &self.url).env("WAYBILL_API_KEY", &self.key);
-        command.env("WAYBILL_CONFIG", &self.config);
-        command
-    }
-
-    async fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().await.expect("the binary starts")
-    }
-
-    /// The JSON that a command answers.
-    async fn done(&self, arguments: &[&str]) -> Value {
-        let output = self.run(&[arguments, &["--json"]].concat()).await;
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
-        serde_json::from_slice(&output.stdout).expect("an answer in JSON")
-    }
-
-    /// The exit code and the slug of a command that is not done.
-    async fn refused(&self, arguments: &[&str]) -> (i32, String) {
-        let output = self.run(&[arguments, &["--json"]].concat()).await;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line =
-            said.lines().rfind(|line| line.starts_with("{\"code\"")).unwrap_or_else(|| panic!("{said}"));
-        let error: Value = serde_json::from_str(line).expect("an error in JSON");
-        (output.status.code().unwrap_or(-1), text(&error, "code"))
-    }
-}
-
-fn text(value: &Value, member: &str) -> String {
-    value[member].as_str().unwrap_or_else(|| panic!("no {member} in {value}")).to_owned()
-}
-
-/// A key for a tenant that owns orders, made from the command line.
-async fn caller(system: &System, api: &Process, shell: &Shell) -> (Shell, Shell, Caller) {
-    let operator = system.operator(api).await;
-    assert_eq!(shell.refused(&["api-key", "create", "--first"]).await, (4, "operator-key-exists".to_owned()));
-    let ops = shell.done(&["api-key", "create", "--first", "--yes"]).await;
-    let ops = shell.with_key(&text(&ops, "api_key"));
-    let tenant = system.tenant(&operator, "acme").await;
-    let account = ops.done(&["service-account", "create", "nightly", "--tenant", tenant.tenant_id()]).await;
-    let account = text(&account, "service_account_id");
-    let scopes = ["--scope", "exports:read", "--scope", "exports:write"];
-    let key = ops.done(&[&["api-key", "create", &account][..], &scopes[..]].concat()).await;
-    let caller = shell.with_key(&text(&key, "api_key"));
-    (ops, caller, tenant)
-}
 
 #[tokio::test]
 async fn an_export_is_asked_for_followed_and_fetched_from_the_command_line() {
@@ -141,7 +73,8 @@ async fn a_wait_outlasts_an_api_that_is_replaced_and_says_so_once() {
     drop(api);
 
     let mut waiting = caller.command(&["export", "wait", &export_id, "--timeout", "60"]);
-    let mut waiting = waiting.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the binary starts");
+    let mut waiting =
+        waiting.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the binary starts");
     let mut said = BufReader::new(waiting.stderr.take().expect("its stderr")).lines();
     let first = said.next_line().await.expect("a line").expect("a line");
     assert!(first.contains("looking on"), "{first}");
@@ -197,7 +130,8 @@ async fn each_refusal_of_the_api_has_its_exit_code() {
     assert_eq!(caller.refused(&["export", "show", ABSENT]).await, (3, "export-not-found".to_owned()));
     assert_eq!(caller.refused(&["export", "create", "nothing"]).await, (2, "request-invalid".to_owned()));
     assert_eq!(caller.refused(&["tenant", "list"]).await, (4, "scope-missing".to_owned()));
-    assert_eq!(ops.refused(&["export", "show", ABSENT]).await, (4, "scope-missing".to_owned()));
+    assert_eq!(ops.refused(&["export", "show", ABSENT]).await, (3, "export-not-found".to_owned()));
+    assert_eq!(ops.refused(&["export", "wait", ABSENT]).await, (4, "scope-missing".to_owned()));
     let pending = text(&caller.done(&["export", "create", "orders"]).await, "export_id");
     assert_eq!(caller.refused(&["export", "content", &pending]).await, (4, "export-not-ready".to_owned()));
     let release = ["export", "release", &pending, "--reason", "a test"];

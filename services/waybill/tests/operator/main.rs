@@ -1,0 +1,5 @@
+//! What operators and callers do from the command line, against a whole system, and what a script sees of it.
+
+mod decisions;
+mod exports;
+mod shell;
