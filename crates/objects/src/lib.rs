@@ -3,6 +3,8 @@
 //!
 //! Deliberately absent: keys of objects (they are the worker's), and any object itself.
 
+pub mod codes;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +34,27 @@ pub enum ObjectsError {
     /// The store refuses.
     #[error("the object store cannot be opened")]
     Store(#[from] object_store::Error),
+}
+
+impl ObjectsError {
+    /// The code of the page that says what to do.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        if self.is_configuration() {
+            codes::OBJECT_STORE_URL_INVALID
+        } else {
+            codes::OBJECT_STORE_UNAVAILABLE
+        }
+    }
+
+    /// Whether only another `[object_store] url` can help.
+    #[must_use]
+    pub const fn is_configuration(&self) -> bool {
+        match self {
+            Self::Url { .. } | Self::Store(_) => true,
+            Self::Directory { .. } => false,
+        }
+    }
 }
 
 /// A directory of this machine, absolute. It need not exist yet.

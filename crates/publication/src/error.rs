@@ -6,6 +6,8 @@ use waybill_domain::ids::ExportId;
 use waybill_outbox::AppendError;
 use waybill_store::StoreError;
 
+use crate::codes;
+
 /// Why a fact or a command was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum PublicationError {
@@ -36,6 +38,20 @@ pub enum PublicationError {
 }
 
 impl PublicationError {
+    /// The code of the page about the setting that keeps this deployment from publishing; none for all other errors.
+    #[must_use]
+    pub const fn settings_code(&self) -> Option<&'static str> {
+        match self {
+            Self::Source(_) => Some(codes::DEPLOYMENT_SOURCE_INVALID),
+            Self::Topic(_) => Some(codes::TOPIC_PREFIX_INVALID),
+            Self::Schemas(_)
+            | Self::NotTheResult { .. }
+            | Self::Contract(_)
+            | Self::Outbox(_)
+            | Self::Store(_) => None,
+        }
+    }
+
     /// The database's error behind this one, for the caller that tells a lost connection from a refusal.
     pub fn postgres(&self) -> Option<&tokio_postgres::Error> {
         match self {

@@ -3,6 +3,7 @@
 //! Whatever commits with the caller's change is published, and nothing else ever is. Deliberately absent: Kafka, the
 //! transaction itself, and waking the relay, which has to wait for the commit (`waybill_outbox::wake`).
 
+pub mod codes;
 mod error;
 
 use std::sync::Arc;

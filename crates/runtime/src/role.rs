@@ -52,7 +52,7 @@ impl Role {
         }
     }
 
-    /// The schemas that this role reads or writes, and whose version it must know before it runs.
+    /// The schemas that this role reads or writes, and whose version it must know before it does.
     #[must_use]
     pub const fn schemas(self) -> &'static [Schema] {
         match self {
@@ -62,6 +62,18 @@ impl Role {
             Self::Search => &[Schema::Search],
             Self::Stats => &[Schema::Stats],
             Self::Notifier => &[Schema::Notify],
+        }
+    }
+
+    /// The schemas without which this role cannot begin. It looks itself at what else [`Self::schemas`] has.
+    #[must_use]
+    pub const fn required_schemas(self) -> &'static [Schema] {
+        match self {
+            // Whoever cannot be told what was found can still be told what was accepted.
+            Self::Api => &[Schema::Export, Schema::Outbox],
+            Self::Relay | Self::Worker | Self::Search | Self::Stats | Self::Notifier | Self::Reconciler => {
+                self.schemas()
+            }
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use waybill_consumer::{ConsumerError, Effect};
 use waybill_contract::{SchemaError, Schemas};
-use waybill_runtime::{Context, PoolError, Schema};
+use waybill_runtime::codes::ROLE_FAILED;
+use waybill_runtime::{Context, PoolError, RoleError, Schema};
 
 use crate::consume::{consume, facts};
 use crate::generation;
@@ -21,6 +22,24 @@ pub enum Error {
     /// The consumer ended for good.
     #[error(transparent)]
     Consumer(#[from] ConsumerError),
+}
+
+impl RoleError for Error {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Pool(error) => error.code(),
+            Self::Schemas(_) => ROLE_FAILED,
+            Self::Consumer(error) => error.settings_code().unwrap_or(ROLE_FAILED),
+        }
+    }
+
+    fn is_configuration(&self) -> bool {
+        match self {
+            Self::Pool(error) => error.is_configuration(),
+            Self::Schemas(_) => false,
+            Self::Consumer(error) => error.settings_code().is_some(),
+        }
+    }
 }
 
 /// Applies facts to the active generation of `schema` until the context is shut down. `effect_on` makes the effect for a

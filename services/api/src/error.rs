@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use waybill_runtime::{RoleError, codes};
+
 /// Why the role cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -22,4 +24,24 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+impl RoleError for Error {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Pool(error) => error.code(),
+            Self::Publication(error) => error.settings_code().unwrap_or(codes::ROLE_FAILED),
+            Self::Objects(error) => error.code(),
+            Self::Listen { .. } => codes::LISTEN_FAILED,
+        }
+    }
+
+    fn is_configuration(&self) -> bool {
+        match self {
+            Self::Pool(error) => error.is_configuration(),
+            Self::Publication(error) => error.settings_code().is_some(),
+            Self::Objects(error) => error.is_configuration(),
+            Self::Listen { .. } => false,
+        }
+    }
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use waybill_consumer::ConsumerError;
 use waybill_contract::{SchemaError, Schemas};
-use waybill_runtime::{Context, PoolError, Schema};
+use waybill_runtime::codes::ROLE_FAILED;
+use waybill_runtime::{Context, PoolError, RoleError, Schema};
 
 use crate::channels::Channels;
+use crate::codes::NOTIFIER_SETTINGS_INVALID;
 use crate::intents::Intents;
 use crate::sender::Sender;
 use crate::settings::{Pace, SettingsError};
@@ -20,7 +22,7 @@ pub const GROUP: &str = "waybill.notifier";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The settings cannot be used.
-    #[error("{}: the settings cannot be used", crate::codes::NOTIFIER_SETTINGS_INVALID)]
+    #[error("the settings under [notifier] cannot be used")]
     Settings(#[from] SettingsError),
     /// The database's address cannot be used.
     #[error(transparent)]
@@ -31,6 +33,27 @@ pub enum Error {
     /// The consumer ended for good.
     #[error(transparent)]
     Consumer(#[from] ConsumerError),
+}
+
+impl RoleError for Error {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Settings(SettingsError::Config(error)) => error.code(),
+            Self::Settings(_) => NOTIFIER_SETTINGS_INVALID,
+            Self::Pool(error) => error.code(),
+            Self::Schemas(_) => ROLE_FAILED,
+            Self::Consumer(error) => error.settings_code().unwrap_or(ROLE_FAILED),
+        }
+    }
+
+    fn is_configuration(&self) -> bool {
+        match self {
+            Self::Settings(_) => true,
+            Self::Pool(error) => error.is_configuration(),
+            Self::Schemas(_) => false,
+            Self::Consumer(error) => error.settings_code().is_some(),
+        }
+    }
 }
 
 /// Runs the notifier until `context.shutdown` is cancelled.

@@ -1,6 +1,8 @@
 //! What can go wrong here.
 
 use waybill_publication::PublicationError;
+use waybill_runtime::RoleError;
+use waybill_runtime::codes::ROLE_FAILED;
 use waybill_store::StoreError;
 
 /// Why the reconciler ended though nobody asked it to. A lost connection is none of these.
@@ -13,6 +15,22 @@ pub enum Error {
     /// No command could be published with these settings.
     #[error(transparent)]
     Publication(#[from] PublicationError),
+}
+
+impl RoleError for Error {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Pool(error) => error.code(),
+            Self::Publication(error) => error.settings_code().unwrap_or(ROLE_FAILED),
+        }
+    }
+
+    fn is_configuration(&self) -> bool {
+        match self {
+            Self::Pool(error) => error.is_configuration(),
+            Self::Publication(error) => error.settings_code().is_some(),
+        }
+    }
 }
 
 /// Why one round did not commit. The next one looks at the world again.

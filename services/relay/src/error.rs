@@ -4,6 +4,7 @@ use std::error::Error as _;
 
 use deadpool_postgres::PoolError as NoConnection;
 use waybill_outbox::window::WindowError;
+use waybill_runtime::RoleError;
 
 use crate::codes;
 
@@ -18,12 +19,18 @@ pub enum Error {
     Producer(#[from] rdkafka::error::KafkaError),
 }
 
-impl Error {
-    /// The code of the page that says what to do.
-    pub fn code(&self) -> &'static str {
+impl RoleError for Error {
+    fn code(&self) -> &'static str {
         match self {
             Self::Pool(error) => error.code(),
             Self::Producer(_) => codes::RELAY_PRODUCER_SETTINGS,
+        }
+    }
+
+    fn is_configuration(&self) -> bool {
+        match self {
+            Self::Pool(error) => error.is_configuration(),
+            Self::Producer(_) => true,
         }
     }
 }

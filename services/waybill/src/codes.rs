@@ -1,7 +1,5 @@
 //! The codes of this binary that an operator can see. Each has a page in `docs/errors/`.
 
-/// A role ended with an error, or without being asked to.
-pub(crate) const ROLE_FAILED: &str = "role-failed";
 /// The process cannot set itself up: log, metrics, signals or threads.
 pub(crate) const PROCESS_SETUP_FAILED: &str = "process-setup-failed";
 /// The answer of a command cannot be written.

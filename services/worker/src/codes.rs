@@ -32,5 +32,3 @@ pub const LEASE_LOST: &str = "lease-lost";
 pub const EXPORT_QUARANTINED: &str = "export-quarantined";
 /// The database of exports could not be reached, or broke off.
 pub const EXPORT_DATABASE_UNAVAILABLE: &str = "export-database-unavailable";
-/// Two settings of the worker contradict each other.
-pub const WORKER_SETTINGS_CONTRADICT: &str = "worker-settings-contradict";

@@ -33,7 +33,8 @@ use waybill_consumer::{ConsumerError, ConsumerOptions};
 use waybill_contract::{SchemaError, Schemas};
 use waybill_objects::{ObjectsError, Place};
 use waybill_publication::{PublicationError, Publisher};
-use waybill_runtime::{Context, PoolError, Schema};
+use waybill_runtime::codes::ROLE_FAILED;
+use waybill_runtime::{Context, PoolError, RoleError, Schema};
 
 pub use claiming::{Claimed, claim_next};
 pub use database::DatabaseError;
@@ -43,12 +44,6 @@ pub use settling::{Settled, complete};
 
 /// The consumer group of all workers, without the deployment's prefix.
 pub const CONSUMER_GROUP: &str = "waybill.worker";
-
-/// Connections that an attempt may hold at once: one for its work, one for its heartbeat.
-const CONNECTIONS_OF_AN_ATTEMPT: usize = 2;
-
-/// Connections that claiming and one batch of the consumer hold.
-const CONNECTIONS_OF_CLAIMING: usize = 2;
 
 /// What every attempt of one worker process works with.
 #[derive(Debug)]
@@ -72,10 +67,6 @@ pub struct Worker {
 impl Worker {
     fn from_context(context: &Context) -> Result<Self, Error> {
         let config = &context.config;
-        let needed = config.worker.slots * CONNECTIONS_OF_AN_ATTEMPT + CONNECTIONS_OF_CLAIMING;
-        if config.database.export.pool_connections_max < needed {
-            return Err(Error::Connections { slots: config.worker.slots, needed });
-        }
         Ok(Self {
             name: new_name(),
             export: context.pool(Schema::Export)?,
@@ -104,17 +95,6 @@ pub enum Error {
     /// A database's settings cannot be used.
     #[error(transparent)]
     Pool(#[from] PoolError),
-    /// The slots would wait for connections that other slots hold.
-    #[error(
-        "[worker] slots = {slots} needs [database.export] pool_connections_max of {needed} at the least ({})",
-        codes::WORKER_SETTINGS_CONTRADICT
-    )]
-    Connections {
-        /// The configured slots.
-        slots: usize,
-        /// The connections that they need.
-        needed: usize,
-    },
     /// The object store cannot be used.
     #[error(transparent)]
     Objects(#[from] ObjectsError),
@@ -127,6 +107,28 @@ pub enum Error {
     /// The consumer of commands ended.
     #[error(transparent)]
     Consumer(#[from] ConsumerError),
+}
+
+impl RoleError for Error {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Pool(error) => error.code(),
+            Self::Objects(error) => error.code(),
+            Self::Publication(error) => error.settings_code().unwrap_or(ROLE_FAILED),
+            Self::Schemas(_) => ROLE_FAILED,
+            Self::Consumer(error) => error.settings_code().unwrap_or(ROLE_FAILED),
+        }
+    }
+
+    fn is_configuration(&self) -> bool {
+        match self {
+            Self::Pool(error) => error.is_configuration(),
+            Self::Objects(error) => error.is_configuration(),
+            Self::Publication(error) => error.settings_code().is_some(),
+            Self::Schemas(_) => false,
+            Self::Consumer(error) => error.settings_code().is_some(),
+        }
+    }
 }
 
 /// Runs the worker until its context is shut down.

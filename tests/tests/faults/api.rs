@@ -101,12 +101,13 @@ async fn accepted_once(system: &System, export_id: &str) {
 
 #[tokio::test]
 async fn a_request_that_finds_every_connection_held_is_told_when_to_come_again_long_before_it_times_out() {
-    const HELD: i64 = 2;
+    const HELD: i64 = 4;
     let acquire = Duration::from_millis(500);
     let request = Duration::from_secs(50);
     let milliseconds = |duration: Duration| i64::try_from(duration.as_millis()).expect("few");
     let system = System::fresh()
         .await
+        .with("worker.slots", 1)
         .with("database.export.pool_connections_max", HELD)
         .with("database.export.acquire_timeout_ms", milliseconds(acquire))
         .with("api.request_timeout_ms", milliseconds(request));
@@ -115,7 +116,8 @@ async fn a_request_that_finds_every_connection_held_is_told_when_to_come_again_l
     let caller = system.tenant(&operator, "a tenant").await;
     let (holder, observer) = (system.database.admin().await, system.database.admin().await);
     holder.batch_execute("BEGIN; LOCK TABLE export.intents").await.expect("locked");
-    let holding = ["intent-1", "intent-2"].map(|intent| tokio::spawn(ask(caller.clone(), intent)));
+    let holding = ["intent-1", "intent-2", "intent-3", "intent-4"]
+        .map(|intent| tokio::spawn(ask(caller.clone(), intent)));
     let waiting = "SELECT count(*) FROM pg_stat_activity
                    WHERE datname = current_database() AND usename = 'waybill_api' AND wait_event_type = 'Lock'";
     eventually("every connection to be held", || async {
@@ -125,7 +127,7 @@ async fn a_request_that_finds_every_connection_held_is_told_when_to_come_again_l
     .await;
 
     let asked = Instant::now();
-    let answer = caller.ask("intent-3", &json!({ "dataset": "orders" })).await;
+    let answer = caller.ask("intent-5", &json!({ "dataset": "orders" })).await;
     let waited = asked.elapsed();
     assert_eq!((answer.status.as_u16(), answer.code().as_str()), (503, "overloaded"), "{}", answer.json());
     assert!(answer.headers.contains_key("retry-after"), "{:?}", answer.headers);
@@ -135,7 +137,7 @@ async fn a_request_that_finds_every_connection_held_is_told_when_to_come_again_l
     for held in holding {
         assert_eq!(held.await.expect("no panic"), 202, "who held a connection was only slow");
     }
-    assert_eq!(ask(caller, "intent-3").await, 202);
+    assert_eq!(ask(caller, "intent-5").await, 202);
 }
 
 async fn ask(caller: Caller, intent: &str) -> u16 {

@@ -5,6 +5,9 @@ use super::{Config, ConfigError};
 /// The functions that make partitions ahead refuse more.
 const PARTITIONS_AHEAD_DAYS_MAX: u64 = 60;
 
+/// A lease that is shorter is lost to any slow answer of the database.
+const LEASE_MS_MIN: u64 = 1000;
+
 /// One relation between two values.
 struct Rule {
     first: (&'static str, u64),
@@ -19,6 +22,7 @@ enum Relation {
     AtLeast,
     AtMost,
     AtMostHalf,
+    TwoMoreThanTwice,
 }
 
 impl Relation {
@@ -28,6 +32,7 @@ impl Relation {
             Self::AtLeast => first >= second,
             Self::AtMost => first <= second,
             Self::AtMostHalf => first <= second / 2,
+            Self::TwoMoreThanTwice => first >= second.saturating_mul(2).saturating_add(2),
         }
     }
 
@@ -37,6 +42,7 @@ impl Relation {
             Self::AtLeast => "at least",
             Self::AtMost => "at most",
             Self::AtMostHalf => "at most half of",
+            Self::TwoMoreThanTwice => "at least 2 more than twice",
         }
     }
 }
@@ -45,7 +51,8 @@ impl Config {
     /// Refuses values that contradict each other.
     pub(super) fn assert_relations(&self) -> Result<(), ConfigError> {
         self.one_form_of_each_secret()?;
-        let rules = self.leases_and_timers().into_iter().chain(self.smallest_values());
+        let rules = self.leases_and_timers().into_iter().chain(self.connections_and_leases());
+        let rules = rules.chain(self.smallest_values());
         for Rule { first, relation, second, reason } in rules {
             if !relation.holds(first.1, second.1) {
                 return Err(ConfigError::Contradiction {
@@ -119,6 +126,28 @@ impl Config {
                 ("the shortest deadline", 1000),
                 "a healthy mail server may take a second",
             ),
+        ]
+    }
+
+    fn connections_and_leases(&self) -> [Rule; 3] {
+        let lease = |key, lease_ms| Rule {
+            first: (key, lease_ms),
+            relation: Relation::AtLeast,
+            second: ("the shortest lease", LEASE_MS_MIN),
+            reason: "a shorter one is lost to any slow answer of the database",
+        };
+        [
+            Rule {
+                first: (
+                    "database.export.pool_connections_max",
+                    self.database.export.pool_connections_max as u64,
+                ),
+                relation: Relation::TwoMoreThanTwice,
+                second: ("worker.slots", self.worker.slots as u64),
+                reason: "an attempt holds a connection for its work and one for its heartbeat, and claiming two more",
+            },
+            lease("worker.lease_ms", self.worker.lease_ms),
+            lease("relay.lease_ms", self.relay.lease_ms),
         ]
     }
 

@@ -76,6 +76,8 @@ fn a_value_of_the_wrong_type_is_refused_with_its_place() {
     );
     let error = load("", &[("WAYBILL_WORKER__SLOTS", "two")]).unwrap_err();
     assert_eq!(error.to_string(), "environment variable WAYBILL_WORKER__SLOTS: expected a whole number");
+    let error = load("[relay]\ncompression = \"lz5\"\n", &[]).unwrap_err().to_string();
+    assert!(error.starts_with("waybill.toml:2:") && error.contains("`lz4`"), "{error}");
     let error = load("", &[("WAYBILL_TELEMETRY__FORMAT", "xml")]).unwrap_err().to_string();
     assert!(error.contains("WAYBILL_TELEMETRY__FORMAT") && error.contains("pretty"), "{error}");
     let error = load("[worker\n", &[]).unwrap_err();
@@ -123,6 +125,15 @@ fn contradicting_values_are_refused_with_both_keys() {
     let error = load("[worker]\nlease_ms = 1500\n", &[]).unwrap_err().to_string();
     let relation = "`worker.heartbeat_ms` (1000) must be at most half of `worker.lease_ms` (1500)";
     assert!(error.contains(relation), "{error}");
+    let error = load("[worker]\nslots = 4\n", &[]).unwrap_err().to_string();
+    let relation =
+        "`database.export.pool_connections_max` (8) must be at least 2 more than twice `worker.slots` (4)";
+    assert!(error.contains(relation), "{error}");
+    assert!(load("[worker]\nslots = 4\n[database.export]\npool_connections_max = 10\n", &[]).is_ok());
+    let error = load("[worker]\nlease_ms = 999\nheartbeat_ms = 1\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("`worker.lease_ms` (999)"), "{error}");
+    let error = load("[relay]\nlease_ms = 999\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("`relay.lease_ms` (999)"), "{error}");
     let error = load("[reconciler]\npartitions_ahead_days = -1\n", &[]).unwrap_err().to_string();
     assert!(error.contains("`reconciler.partitions_ahead_days`"), "{error}");
     let error =

@@ -2,10 +2,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::Duration;
 
-use waybill_runtime::{Context, PoolError, Role, chain, codes as runtime_codes};
+use waybill_runtime::{Context, PoolError, Role, RoleError, chain, codes as runtime_codes};
 use waybill_store::migrations;
 
-use crate::codes;
 use crate::commands::database_refused;
 use crate::commands::migrate::{migrated, migration_failed};
 use crate::exit::{CommandError, Exit};
@@ -37,8 +36,8 @@ pub(super) async fn start(context: Context) -> Result<(), CommandError> {
     }
 }
 
-/// Waits until every schema of the role was looked at; answers false when the process is asked to end first. A database
-/// that is away is waited for; a version that is not known is refused at once.
+/// Waits until every schema that the role cannot do without was looked at; answers false when the process is asked to
+/// end first. A database that is away is waited for; a version that is not known is refused at once.
 async fn wait_for_schemas(context: &Context) -> Result<bool, CommandError> {
     let mut wait = RETRY_FIRST;
     loop {
@@ -69,7 +68,7 @@ enum NotReady {
 /// Looks at the version of each schema, over one connection a database.
 async fn check_schemas(context: &Context) -> Result<(), NotReady> {
     let mut connections = BTreeMap::new();
-    for &schema in context.role.schemas() {
+    for &schema in context.role.required_schemas() {
         let Some(known) = migrated(schema) else { continue };
         let connection = match connections.entry(context.config.database.url(schema).expose().to_owned()) {
             Entry::Occupied(entry) => entry.into_mut(),
@@ -94,7 +93,13 @@ fn not_connected(error: PoolError) -> NotReady {
     }
 }
 
-fn failed(role: Role, error: impl std::error::Error + Send + Sync + 'static) -> CommandError {
-    let exit = Exit::of(&error);
-    CommandError::new(exit, codes::ROLE_FAILED, format!("{role} ended: {error}")).with_source(error)
+fn failed(role: Role, error: impl RoleError) -> CommandError {
+    let (exit, hint) = match Exit::of(&error) {
+        _ if error.is_configuration() => (Exit::Usage, Some("waybill config show")),
+        Exit::Unavailable => (Exit::Unavailable, Some("waybill doctor")),
+        exit @ (Exit::Failed | Exit::Usage | Exit::NotFound | Exit::Refused) => (exit, None),
+    };
+    let failed = CommandError::new(exit, error.code(), format!("{role} ended: {error}"));
+    let failed = hint.into_iter().fold(failed, CommandError::with_hint);
+    failed.with_source(error)
 }

@@ -7,7 +7,6 @@ use waybill_runtime::shutdown::ROLE_LIMIT;
 use waybill_runtime::{Context, Role};
 
 use super::start::start;
-use crate::codes;
 use crate::exit::{CommandError, Exit};
 
 /// Runs roles side by side. The first one that fails, or that ends unasked, ends all; then each has [`ROLE_LIMIT`].
@@ -61,7 +60,8 @@ type Ended = Result<(Role, Result<Result<(), CommandError>, JoinError>), JoinErr
 
 /// Strikes the role off, and says whether it ended as it should.
 fn judge(ended: Ended, running: &mut BTreeSet<Role>, asked: bool) -> Result<(), CommandError> {
-    let failed = |message: String| CommandError::new(Exit::Failed, codes::ROLE_FAILED, message);
+    let failed =
+        |message: String| CommandError::new(Exit::Failed, waybill_runtime::codes::ROLE_FAILED, message);
     let (role, result) = ended.map_err(|error| failed("a role was lost".to_owned()).with_source(error))?;
     running.remove(&role);
     match result {
