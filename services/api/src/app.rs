@@ -8,9 +8,11 @@ use tokio::sync::Semaphore;
 use waybill_objects::Place;
 use waybill_publication::Publisher;
 use waybill_runtime::{Config, Context, Schema};
+use waybill_store::migrations;
 
 use crate::error::Error;
 use crate::problem::Answer;
+use crate::versioned::Versioned;
 
 /// The state of the router.
 #[derive(Clone)]
@@ -19,9 +21,9 @@ pub(crate) struct App(Arc<Shared>);
 struct Shared {
     config: Arc<Config>,
     export: Pool,
-    search: Pool,
-    stats: Pool,
-    notify: Pool,
+    search: Versioned,
+    stats: Versioned,
+    notify: Versioned,
     dataset: Pool,
     objects: Arc<dyn ObjectStore>,
     publisher: Publisher,
@@ -35,9 +37,9 @@ impl App {
         let publisher = Publisher::new(&config.deployment.source, context.topic_prefix())?;
         Ok(Self(Arc::new(Shared {
             export: context.pool(Schema::Export)?,
-            search: context.pool(Schema::Search)?,
-            stats: context.pool(Schema::Stats)?,
-            notify: context.pool(Schema::Notify)?,
+            search: Versioned::new(migrations::Schema::Search, context.pool(Schema::Search)?),
+            stats: Versioned::new(migrations::Schema::Stats, context.pool(Schema::Stats)?),
+            notify: Versioned::new(migrations::Schema::Notify, context.pool(Schema::Notify)?),
             dataset: context.pool(Schema::Dataset)?,
             objects: Place::parse(&config.object_store.url)?.to_read()?,
             publisher,
@@ -63,15 +65,15 @@ impl App {
         &self.0.in_flight
     }
 
-    /// The pools of Waybill's own schemas.
-    pub(crate) fn pools(&self) -> [(Schema, &Pool); 4] {
+    /// The pool of export and outbox.
+    pub(crate) fn export_pool(&self) -> &Pool {
+        &self.0.export
+    }
+
+    /// The schemas that the api only reads.
+    pub(crate) fn read_only(&self) -> [(Schema, &Versioned); 3] {
         let shared = &self.0;
-        [
-            (Schema::Export, &shared.export),
-            (Schema::Search, &shared.search),
-            (Schema::Stats, &shared.stats),
-            (Schema::Notify, &shared.notify),
-        ]
+        [(Schema::Search, &shared.search), (Schema::Stats, &shared.stats), (Schema::Notify, &shared.notify)]
     }
 
     /// A connection to export and outbox.

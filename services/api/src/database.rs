@@ -9,6 +9,7 @@ use waybill_runtime::chain;
 use waybill_store::StoreError;
 
 use crate::problem::{Kind, Problem};
+use crate::versioned::Unreadable;
 
 impl From<PoolError> for Problem {
     fn from(error: PoolError) -> Self {
@@ -21,6 +22,16 @@ impl From<PoolError> for Problem {
             | PoolError::Backend(_)
             | PoolError::PostCreateHook(_) => unavailable(&error),
             PoolError::Closed | PoolError::NoRuntimeSpecified => Self::internal(&error),
+        }
+    }
+}
+
+impl From<Unreadable> for Problem {
+    fn from(error: Unreadable) -> Self {
+        match error {
+            Unreadable::Pool(error) => error.into(),
+            // Passing, too: somebody migrates the database, or runs the version of Waybill that it is of.
+            Unreadable::Version(error) => unavailable(&error),
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Pool, PoolError, TimeoutType};
+use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
 use tokio_util::sync::CancellationToken;
 use waybill_runtime::codes::DATABASE_UNREACHABLE;
-use waybill_runtime::{Health, Schema};
+use waybill_runtime::{Health, Schema, chain};
 use waybill_store::quarantine;
 
 use crate::app::App;
 use crate::codes;
+use crate::versioned::Unreadable;
 
 /// What `/readyz` calls the exports that wait for an operator.
 const QUARANTINE: &str = "quarantined exports";
@@ -28,22 +29,21 @@ pub(crate) async fn watch(app: App, health: Health, shutdown: CancellationToken)
             () = shutdown.cancelled() => return,
             _ = timer.tick() => {}
         }
-        for (schema, pool) in app.pools() {
-            let component = format!("database {schema}");
-            match look(pool).await {
-                Ok(()) => {
-                    health.clear(&component);
-                    if schema == Schema::Export {
-                        say_what_waits(pool, &health).await;
-                    }
-                }
-                Err(Lost::Busy) => {
-                    health.degraded(&component, codes::OVERLOADED, "every connection is in use");
-                }
-                Err(Lost::Away(detail)) if schema == Schema::Export => {
-                    health.failed(&component, DATABASE_UNREACHABLE, detail);
-                }
-                Err(Lost::Away(detail)) => health.degraded(&component, DATABASE_UNREACHABLE, detail),
+        let export = component(Schema::Export);
+        match look(app.export_pool().get().await.map_err(Unreadable::from)).await {
+            Ok(()) => {
+                health.clear(&export);
+                say_what_waits(app.export_pool(), &health).await;
+            }
+            Err(Lost { code: codes::OVERLOADED, detail }) => {
+                health.degraded(&export, codes::OVERLOADED, detail);
+            }
+            Err(Lost { code, detail }) => health.failed(&export, code, detail),
+        }
+        for (schema, database) in app.read_only() {
+            match look(database.get().await).await {
+                Ok(()) => health.clear(&component(schema)),
+                Err(Lost { code, detail }) => health.degraded(&component(schema), code, detail),
             }
         }
     }
@@ -64,19 +64,30 @@ async fn say_what_waits(pool: &Pool, health: &Health) {
     health.degraded(QUARANTINE, codes::EXPORT_QUARANTINED, detail);
 }
 
-enum Lost {
-    Busy,
-    Away(String),
+/// What `/readyz` calls the database of a schema.
+fn component(schema: Schema) -> String {
+    format!("database {schema}")
 }
 
-async fn look(pool: &Pool) -> Result<(), Lost> {
-    let db = pool.get().await.map_err(|error| match error {
-        PoolError::Timeout(TimeoutType::Wait) => Lost::Busy,
-        PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle)
-        | PoolError::Backend(_)
-        | PoolError::Closed
-        | PoolError::NoRuntimeSpecified
-        | PoolError::PostCreateHook(_) => Lost::Away(waybill_runtime::chain(&error)),
+/// Why a database cannot be used now.
+struct Lost {
+    code: &'static str,
+    detail: String,
+}
+
+async fn look(connection: Result<Object, Unreadable>) -> Result<(), Lost> {
+    let db = connection.map_err(|error| match &error {
+        Unreadable::Pool(PoolError::Timeout(TimeoutType::Wait)) => {
+            Lost { code: codes::OVERLOADED, detail: "every connection is in use".to_owned() }
+        }
+        Unreadable::Version(version) if !version.is_dependency() => {
+            Lost { code: version.code(), detail: chain(&error) }
+        }
+        Unreadable::Pool(_) | Unreadable::Version(_) => away(&error),
     })?;
-    db.check_connection().await.map_err(|error| Lost::Away(waybill_runtime::chain(&error)))
+    db.check_connection().await.map_err(|error| away(&error))
+}
+
+fn away(error: &dyn std::error::Error) -> Lost {
+    Lost { code: DATABASE_UNREACHABLE, detail: chain(error) }
 }

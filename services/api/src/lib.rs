@@ -24,6 +24,7 @@ mod search;
 mod serve;
 mod stats;
 mod timeline;
+mod versioned;
 
 pub use bearer::Bearer;
 pub use error::Error;
