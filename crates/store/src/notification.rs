@@ -61,6 +61,10 @@ pub struct Claimed {
     pub body: String,
     /// When the notification was made: a mail's date on every attempt.
     pub created_at: Timestamp,
+    /// How many passing failures of its own it had before this attempt.
+    pub failures: i32,
+    /// How long ago its first attempt began; nothing for the first attempt itself.
+    pub tried_for: Duration,
 }
 
 /// How an attempt is recorded to have ended.
@@ -70,8 +74,13 @@ pub enum AttemptEnd {
     Accepted,
     /// It will never be taken, or nobody tries any longer.
     Rejected,
-    /// It was surely not taken; the notification is due again after this delay.
-    Retry(Duration),
+    /// It was surely not taken; the notification is due again.
+    Retry {
+        /// After how long.
+        delay: Duration,
+        /// Whether the failure was the notification's own, and not that of its whole channel.
+        own: bool,
+    },
     /// Nobody knows.
     Unknown,
 }
@@ -82,7 +91,7 @@ impl AttemptEnd {
         match self {
             Self::Accepted => "accepted",
             Self::Rejected => "rejected",
-            Self::Retry(_) => "retry",
+            Self::Retry { .. } => "retry",
             Self::Unknown => "unknown",
         }
     }
@@ -146,20 +155,33 @@ pub async fn insert_all(db: &impl GenericClient, new: &[NewNotification]) -> Res
     Ok(db.execute(statement, &parameters).await?)
 }
 
-/// Takes at most `limit` due notifications for the claim `sender`; each attempt may be sent until `deadline` from now
-/// by the database's clock. Outside a transaction the claim is committed when this returns.
+/// Bounds each statement of the transaction `tx`, and the time between two of them, so that a claim whose client has
+/// given up does not stand later. The bound holds in whole milliseconds, and not for the commit.
 ///
 /// # Errors
-/// Postgres refused, the connection was lost (the claim may or may not stand: see [`return_unsent`]), or a row could
-/// not be decoded.
+/// Postgres refused or the connection was lost.
+pub async fn bound_transaction(tx: &impl GenericClient, limit: Duration) -> Result<(), StoreError> {
+    let statement = include_str!("notification/bound_transaction.sql");
+    tx.query_one(statement, &[&milliseconds(limit).to_string()]).await?;
+    Ok(())
+}
+
+/// Takes due notifications for the claim `sender`: of each channel in `free` at most so many. Each attempt may be sent
+/// until `deadline` from now by the database's clock, once the claim is committed.
+///
+/// # Errors
+/// Postgres refused, the connection was lost, or a row could not be decoded. Outside a transaction the claim may stand
+/// nevertheless, as it may after a commit without an answer: see [`return_unsent`].
 pub async fn claim_due(
     db: &impl GenericClient,
     sender: &str,
-    limit: i64,
+    free: &[(Channel, i64)],
     deadline: Duration,
 ) -> Result<Vec<Claimed>, StoreError> {
     let statement = include_str!("notification/claim_due.sql");
-    let rows = db.query(statement, &[&sender, &limit, &milliseconds(deadline)]).await?;
+    let (channels, places): (Vec<&str>, Vec<i64>) =
+        free.iter().map(|(channel, places)| (channel.as_str(), *places)).unzip();
+    let rows = db.query(statement, &[&sender, &channels, &places, &milliseconds(deadline)]).await?;
     rows.iter().map(claimed).collect()
 }
 
@@ -175,12 +197,12 @@ pub async fn record_outcome(
     evidence: &Value,
 ) -> Result<bool, StoreError> {
     let statement = include_str!("notification/record_outcome.sql");
-    let delay_ms = match end {
-        AttemptEnd::Retry(delay) => Some(milliseconds(delay)),
-        AttemptEnd::Accepted | AttemptEnd::Rejected | AttemptEnd::Unknown => None,
+    let (delay_ms, failures) = match end {
+        AttemptEnd::Retry { delay, own } => (Some(milliseconds(delay)), i32::from(own)),
+        AttemptEnd::Accepted | AttemptEnd::Rejected | AttemptEnd::Unknown => (None, 0),
     };
-    let parameters: [&(dyn ToSql + Sync); 5] =
-        [&notification_id.as_str(), &attempt, &end.as_str(), &evidence, &delay_ms];
+    let parameters: [&(dyn ToSql + Sync); 6] =
+        [&notification_id.as_str(), &attempt, &end.as_str(), &evidence, &delay_ms, &failures];
     Ok(db.execute(statement, &parameters).await? == 1)
 }
 
@@ -257,9 +279,23 @@ pub async fn observe(db: &impl GenericClient) -> Result<Observed, StoreError> {
     })
 }
 
+/// Counts what is due of the given channels. A channel of which nothing is due is not in the answer.
+///
+/// # Errors
+/// Postgres refused, the connection was lost, or a row could not be decoded.
+pub async fn count_due(
+    db: &impl GenericClient,
+    channels: &[Channel],
+) -> Result<Vec<(Channel, i64)>, StoreError> {
+    let channels: Vec<&str> = channels.iter().map(|channel| channel.as_str()).collect();
+    let rows = db.query(include_str!("notification/count_due.sql"), &[&channels]).await?;
+    rows.iter().map(|row| Ok((channel(row)?, row.try_get("due")?))).collect()
+}
+
 fn claimed(row: &Row) -> Result<Claimed, StoreError> {
     let tenant_id: &str = row.try_get("tenant_id")?;
     let export_id: &str = row.try_get("export_id")?;
+    let tried_for_ms: i64 = row.try_get("tried_for_ms")?;
     Ok(Claimed {
         notification_id: notification_id(row)?,
         attempt: row.try_get("attempts")?,
@@ -276,6 +312,9 @@ fn claimed(row: &Row) -> Result<Claimed, StoreError> {
         subject: row.try_get("subject")?,
         body: row.try_get("body")?,
         created_at: row.try_get("created_at")?,
+        failures: row.try_get("failures")?,
+        // A clock that was set back says that no time has passed.
+        tried_for: Duration::from_millis(u64::try_from(tried_for_ms).unwrap_or(0)),
     })
 }
 

@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::metrics::{ATTEMPT_SECONDS, ATTEMPTS};
 use crate::outcome::{Ending, Outcome, Phase};
 use crate::report::{Report, Sent};
-use crate::retry::Policy;
+use crate::retry::{Fault, Policy, Tries};
 
 /// The wait before an outcome that could not be recorded is recorded again, in milliseconds; it doubles.
 pub(crate) const RECORD_BACKOFF_FIRST_MS: u64 = 100;
@@ -67,7 +67,7 @@ impl Attempts {
         };
         let elapsed = begun.elapsed();
         self.tell_health(claimed.channel, &report);
-        let (end, reason) = settle(&report, claimed.attempt, &self.retry);
+        let (end, reason) = settle(&report, &tries(&claimed), &self.retry);
         counter!(ATTEMPTS.name, "channel" => claimed.channel.as_str(), "outcome" => end.as_str())
             .increment(1);
         histogram!(ATTEMPT_SECONDS.name, "channel" => claimed.channel.as_str()).record(elapsed);
@@ -165,17 +165,24 @@ impl Attempts {
     }
 }
 
+const fn tries(claimed: &Claimed) -> Tries {
+    Tries { attempt: claimed.attempt, failures: claimed.failures, tried_for: claimed.tried_for }
+}
+
 /// What is recorded of an attempt's end, and the code of the reason where it settles the notification badly. Pure.
-pub fn settle(report: &Report, attempt: i32, policy: &Policy) -> (AttemptEnd, Option<&'static str>) {
+pub fn settle(report: &Report, tries: &Tries, policy: &Policy) -> (AttemptEnd, Option<&'static str>) {
     match report.outcome() {
         Outcome::Accepted => (AttemptEnd::Accepted, None),
         Outcome::Rejected => {
             (AttemptEnd::Rejected, Some(report.code.unwrap_or(codes::NOTIFICATION_REJECTED_BY_RECEIVER)))
         }
-        Outcome::Retry => match policy.delay(attempt, report.retry_after) {
-            Some(delay) => (AttemptEnd::Retry(delay), report.code),
-            None => (AttemptEnd::Rejected, Some(codes::NOTIFICATION_ATTEMPTS_EXHAUSTED)),
-        },
+        Outcome::Retry => {
+            let fault = report.fault();
+            match policy.delay(tries, fault, report.retry_after) {
+                Some(delay) => (AttemptEnd::Retry { delay, own: fault == Fault::Own }, report.code),
+                None => (AttemptEnd::Rejected, Some(codes::NOTIFICATION_ATTEMPTS_EXHAUSTED)),
+            }
+        }
         Outcome::Unknown => (AttemptEnd::Unknown, Some(codes::NOTIFICATION_OUTCOME_UNKNOWN)),
     }
 }
@@ -183,27 +190,46 @@ pub fn settle(report: &Report, attempt: i32, policy: &Policy) -> (AttemptEnd, Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::WebhookPhase;
+    use crate::outcome::{MailPhase, WebhookPhase};
 
-    const POLICY: Policy =
-        Policy { attempts_max: 3, delay_first: Duration::from_secs(5), delay_max: Duration::from_secs(60) };
+    const POLICY: Policy = Policy {
+        attempts_max: 3,
+        term: Duration::from_secs(3_600),
+        delay_first: Duration::from_secs(5),
+        delay_max: Duration::from_secs(60),
+    };
     const REQUEST: Phase = Phase::Webhook(WebhookPhase::Request);
     const CONNECT: Phase = Phase::Webhook(WebhookPhase::Connect);
+
+    fn attempt(attempt: i32) -> Tries {
+        Tries { attempt, failures: attempt - 1, tried_for: Duration::ZERO }
+    }
 
     #[test]
     fn the_last_failure_that_may_be_tried_again_rejects_with_its_reason() {
         let refused = Report::lost(CONNECT, "connection refused");
-        assert_eq!(settle(&refused, 1, &POLICY), (AttemptEnd::Retry(Duration::from_secs(5)), None));
+        let retry = AttemptEnd::Retry { delay: Duration::from_secs(5), own: true };
+        assert_eq!(settle(&refused, &attempt(1), &POLICY), (retry, None));
         assert_eq!(
-            settle(&refused, 3, &POLICY),
+            settle(&refused, &attempt(3), &POLICY),
             (AttemptEnd::Rejected, Some(codes::NOTIFICATION_ATTEMPTS_EXHAUSTED))
         );
     }
 
     #[test]
+    fn a_channel_that_is_away_or_missing_is_no_failure_of_the_notification() {
+        for code in [codes::NOTIFICATION_CHANNEL_UNREACHABLE, codes::NOTIFICATION_CHANNEL_NOT_CONFIGURED] {
+            let lost = Report::lost(Phase::Mail(MailPhase::Connect), "connection refused");
+            let report = Report { code: Some(code), ..lost };
+            let retry = AttemptEnd::Retry { delay: Duration::from_secs(60), own: false };
+            assert_eq!(settle(&report, &attempt(100), &POLICY), (retry, Some(code)));
+        }
+    }
+
+    #[test]
     fn an_unknown_outcome_stays_unknown_whatever_attempt_it_was() {
-        for attempt in 1..=4 {
-            let (end, code) = settle(&Report::lost(REQUEST, "reset"), attempt, &POLICY);
+        for number in 1..=4 {
+            let (end, code) = settle(&Report::lost(REQUEST, "reset"), &attempt(number), &POLICY);
             assert_eq!((end, code), (AttemptEnd::Unknown, Some(codes::NOTIFICATION_OUTCOME_UNKNOWN)));
         }
     }
@@ -212,10 +238,10 @@ mod tests {
     fn a_refusal_of_our_own_keeps_its_own_reason() {
         let refused = Report::refused(CONNECT, codes::NOTIFICATION_ADDRESS_REFUSED, "10.0.0.1");
         assert_eq!(
-            settle(&refused, 1, &POLICY),
+            settle(&refused, &attempt(1), &POLICY),
             (AttemptEnd::Rejected, Some(codes::NOTIFICATION_ADDRESS_REFUSED))
         );
-        let (_, code) = settle(&Report::reply(REQUEST, 410, ""), 1, &POLICY);
+        let (_, code) = settle(&Report::reply(REQUEST, 410, ""), &attempt(1), &POLICY);
         assert_eq!(code, Some(codes::NOTIFICATION_REJECTED_BY_RECEIVER));
     }
 }

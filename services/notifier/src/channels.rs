@@ -20,24 +20,48 @@ pub struct Channels {
 }
 
 impl Channels {
+    /// The channels over which something can be sent.
+    pub fn configured(&self) -> impl Iterator<Item = Channel> {
+        Channel::ALL.into_iter().filter(|channel| self.has(*channel))
+    }
+
+    /// The channels without settings: what asks for them waits until a process has some.
+    pub fn missing(&self) -> impl Iterator<Item = Channel> {
+        Channel::ALL.into_iter().filter(|channel| !self.has(*channel))
+    }
+
+    const fn has(&self, channel: Channel) -> bool {
+        match channel {
+            Channel::Email => self.email.is_some(),
+            Channel::Webhook => self.webhook.is_some(),
+        }
+    }
+
     /// Makes one attempt over the notification's channel.
     pub async fn send(&self, claimed: &Claimed, limits: &Limits) -> Sent {
         match claimed.channel {
             Channel::Email => match &self.email {
                 Some(server) => server.send(claimed, limits).await,
-                None => not_configured(Phase::Mail(MailPhase::Prepare), "[notifier.smtp] names no host"),
+                None => not_configured(claimed.channel, Phase::Mail(MailPhase::Prepare)),
             },
             Channel::Webhook => match &self.webhook {
                 Some(sender) => sender.send(claimed, limits).await,
-                None => not_configured(
-                    Phase::Webhook(WebhookPhase::Prepare),
-                    "[notifier.webhook] has no signing_secret",
-                ),
+                None => not_configured(claimed.channel, Phase::Webhook(WebhookPhase::Prepare)),
             },
         }
     }
 }
 
-fn not_configured(phase: Phase, detail: &str) -> Sent {
-    Sent::Ended(Report::refused(phase, codes::NOTIFICATION_CHANNEL_NOT_CONFIGURED, detail))
+/// What is not set where a channel is missing.
+pub(crate) const fn what_is_missing(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Email => "[notifier.smtp] names no host",
+        Channel::Webhook => "[notifier.webhook] has no signing_secret",
+    }
+}
+
+/// The sender claims nothing of a missing channel. Whoever does loses nothing by it: it is tried again.
+fn not_configured(channel: Channel, phase: Phase) -> Sent {
+    let code = Some(codes::NOTIFICATION_CHANNEL_NOT_CONFIGURED);
+    Sent::Ended(Report { code, ..Report::lost(phase, what_is_missing(channel)) })
 }

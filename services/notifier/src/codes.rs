@@ -2,7 +2,7 @@
 
 /// An attempt's outcome is not known: it may or may not have reached its target, and is never sent again by itself.
 pub const NOTIFICATION_OUTCOME_UNKNOWN: &str = "notification-outcome-unknown";
-/// The notification's channel has no settings, so nothing can be sent over it.
+/// Due notifications wait, for this process has no settings for their channel.
 pub const NOTIFICATION_CHANNEL_NOT_CONFIGURED: &str = "notification-channel-not-configured";
 /// The mail server could not be reached, or did not let us in.
 pub const NOTIFICATION_CHANNEL_UNREACHABLE: &str = "notification-channel-unreachable";
@@ -12,7 +12,7 @@ pub const NOTIFICATION_TARGET_INVALID: &str = "notification-target-invalid";
 pub const NOTIFICATION_ADDRESS_REFUSED: &str = "notification-address-refused";
 /// The receiver said no, for good.
 pub const NOTIFICATION_REJECTED_BY_RECEIVER: &str = "notification-rejected-by-receiver";
-/// Every attempt that the bound allows failed for a passing reason.
+/// The attempts failed for passing reasons, more often or for longer than the bounds allow.
 pub const NOTIFICATION_ATTEMPTS_EXHAUSTED: &str = "notification-attempts-exhausted";
 /// The sender came to its first byte after the attempt's deadline and did not send.
 pub const NOTIFICATION_DEADLINE_PASSED: &str = "notification-deadline-passed";

@@ -60,6 +60,8 @@ fn raw(name: &'static str, value: &str) -> Result<HeaderValue, MailError> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use jiff::Timestamp;
     use uuid::Uuid;
     use waybill_domain::export::Channel;
@@ -78,6 +80,8 @@ mod tests {
             subject: Some(subject.to_owned()),
             body: body.to_owned(),
             created_at: Timestamp::from_second(1_800_000_000).unwrap(),
+            failures: 0,
+            tried_for: Duration::ZERO,
         }
     }
 

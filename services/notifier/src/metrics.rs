@@ -23,6 +23,13 @@ pub(crate) const NOTIFICATIONS: Metric = Metric {
     help: "Notifications that are pending, sending or unknown.",
     labels: &["state"],
 };
+/// What waits for settings.
+pub(crate) const WITHOUT_CHANNEL: Metric = Metric {
+    name: "waybill_notifications_without_channel",
+    kind: MetricKind::Gauge,
+    help: "Due notifications that this process cannot send because it has no settings for their channel.",
+    labels: &["channel"],
+};
 /// The age of the backlog.
 pub(crate) const OLDEST_PENDING_SECONDS: Metric = Metric {
     name: "waybill_notification_oldest_pending_seconds",
@@ -32,4 +39,5 @@ pub(crate) const OLDEST_PENDING_SECONDS: Metric = Metric {
 };
 
 /// Every metric of this crate.
-pub const METRICS: &[Metric] = &[ATTEMPTS, ATTEMPT_SECONDS, NOTIFICATIONS, OLDEST_PENDING_SECONDS];
+pub const METRICS: &[Metric] =
+    &[ATTEMPTS, ATTEMPT_SECONDS, NOTIFICATIONS, WITHOUT_CHANNEL, OLDEST_PENDING_SECONDS];

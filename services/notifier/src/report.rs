@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::codes;
 use crate::outcome::{Ending, Outcome, Phase, outcome};
+use crate::retry::Fault;
 
 /// How much of a reply or a response body is kept, in bytes.
 pub(crate) const EXCERPT_BYTES_MAX: usize = 4_096;
@@ -62,6 +64,16 @@ impl Report {
     /// What this end means.
     pub fn outcome(&self) -> Outcome {
         outcome(self.phase, self.ending)
+    }
+
+    /// Whose the failure is, if it is one that passes.
+    pub fn fault(&self) -> Fault {
+        match self.code {
+            Some(codes::NOTIFICATION_CHANNEL_UNREACHABLE | codes::NOTIFICATION_CHANNEL_NOT_CONFIGURED) => {
+                Fault::Channel
+            }
+            Some(_) | None => Fault::Own,
+        }
     }
 
     /// The evidence for the attempt's row. `reason` is the code of the final reason, if there is one.

@@ -67,8 +67,9 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let wake = Arc::new(Notify::new());
     // When the consumer ends for whatever reason, the other two are asked to end too.
     let shutdown = context.shutdown.child_token();
+    let missing = channels.missing().collect();
     let sender = Sender::new(pool.clone(), channels, pace, Arc::clone(&wake), context.health.clone());
-    let watch = Watch::new(pool.clone(), context.health.clone(), pace.poll_interval);
+    let watch = Watch::new(pool.clone(), context.health.clone(), missing, pace.poll_interval);
     let effect = Intents::new(Arc::new(Schemas::embedded()?), wake);
     let options = waybill_subscription::facts(&context, GROUP);
     let consuming = waybill_subscription::consume(&context, options, pool, effect, shutdown.clone());

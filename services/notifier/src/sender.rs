@@ -1,42 +1,37 @@
-//! Takes due notifications and lets them be sent, a bounded number at once.
+//! Lets due notifications be sent, of each channel a bounded number at once.
 //!
 //! A claim is committed before any of its attempts begins. A hint wakes the sender; its timer is the truth.
 //! Deliberately absent: the fate of attempts that never report back (see [`crate::watch`]).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Pool, PoolError};
-use serde_json::json;
-use tokio::sync::Notify;
+use deadpool_postgres::Pool;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
+use waybill_domain::export::Channel;
 use waybill_runtime::{Health, chain};
-use waybill_store::StoreError;
-use waybill_store::notification::{self, Claimed};
 
 use crate::attempt::Attempts;
-use crate::boot_clock::Deadline;
 use crate::channels::Channels;
+use crate::claim::{CLAIM_TIMEOUT_MS, Claims, RETURN_TIMEOUT_MS};
 use crate::codes;
 use crate::limits::Limits;
 use crate::settings::Pace;
 
-/// How long one claim may take, in milliseconds.
-pub(crate) const CLAIM_TIMEOUT_MS: u64 = 5_000;
 /// The looks after a hint, in milliseconds after one another: the hint comes just before its transaction commits.
 pub(crate) const LOOKS_AFTER_HINT_MS: [u64; 4] = [2, 10, 50, 250];
-/// How many claims whose answer was lost are remembered; what is forgotten is found by the sweeper.
-pub(crate) const UNANSWERED_CLAIMS_MAX: usize = 64;
 /// How long attempts may go on once the process is asked to end, in milliseconds.
 pub(crate) const DRAIN_MS: u64 = 10_000;
 /// How long attempts that were cut off may take to record where they stood, in milliseconds.
 pub(crate) const CUT_OFF_MS: u64 = 8_000;
 
-const _: () = assert!(DRAIN_MS + CUT_OFF_MS + CLAIM_TIMEOUT_MS < 30_000, "every role ends within 30 s");
+const _: () = assert!(
+    RETURN_TIMEOUT_MS + CLAIM_TIMEOUT_MS + DRAIN_MS + CUT_OFF_MS < 30_000,
+    "every role ends within 30 s"
+);
 
 /// The part of the health page that speaks of claims.
 const COMPONENT: &str = "claim";
@@ -45,39 +40,31 @@ const COMPONENT: &str = "claim";
 #[derive(Debug)]
 pub struct Sender {
     attempts: Arc<Attempts>,
-    pace: Pace,
+    claims: Claims,
+    /// The places of each configured channel: one that is slow takes none of another one's.
+    places: Vec<(Channel, Arc<Semaphore>)>,
+    poll_interval: Duration,
     wake: Arc<Notify>,
     health: Health,
-    process: Uuid,
-    claims: u64,
-    unanswered: VecDeque<String>,
     running: JoinSet<()>,
     cut_off: CancellationToken,
-}
-
-/// Why a claim failed. It may nevertheless stand.
-#[derive(Debug, thiserror::Error)]
-enum ClaimError {
-    #[error("no connection: {0}")]
-    Pool(#[from] PoolError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("no answer within {CLAIM_TIMEOUT_MS} ms")]
-    Timeout,
 }
 
 impl Sender {
     /// A sender that works on the database behind `pool` and is hinted at by `wake`.
     pub fn new(pool: Pool, channels: Channels, pace: Pace, wake: Arc<Notify>, health: Health) -> Self {
+        let places =
+            channels.configured().map(|channel| (channel, Arc::new(Semaphore::new(pace.concurrency))));
+        let places = places.collect();
+        let claims = Claims::new(pool.clone(), pace.send_deadline);
         let attempts = Attempts { pool, channels, retry: pace.retry, health: health.clone() };
         Self {
             attempts: Arc::new(attempts),
-            pace,
+            claims,
+            places,
+            poll_interval: pace.poll_interval,
             wake,
             health,
-            process: Uuid::new_v4(),
-            claims: 0,
-            unanswered: VecDeque::new(),
             running: JoinSet::new(),
             cut_off: CancellationToken::new(),
         }
@@ -90,8 +77,9 @@ impl Sender {
             while let Some(ended) = self.running.try_join_next() {
                 note(ended);
             }
+            self.claims.return_unanswered().await;
             self.claim().await;
-            let wait = looks.next().map_or(self.pace.poll_interval, |after| Duration::from_millis(*after));
+            let wait = looks.next().map_or(self.poll_interval, |after| Duration::from_millis(*after));
             tokio::select! {
                 () = shutdown.cancelled() => {}
                 () = self.wake.notified() => looks = LOOKS_AFTER_HINT_MS.iter(),
@@ -103,32 +91,32 @@ impl Sender {
         self.drain().await;
     }
 
-    fn free(&self) -> usize {
-        self.pace.concurrency.saturating_sub(self.running.len())
+    /// How many attempts may begin, by channel; a channel without a free place is left out.
+    fn free(&self) -> Vec<(Channel, i64)> {
+        let free = self.places.iter().map(|(channel, places)| {
+            (*channel, i64::try_from(places.available_permits()).unwrap_or(i64::MAX))
+        });
+        free.filter(|(_, places)| *places > 0).collect()
+    }
+
+    /// Takes a place, which is free again when the permit is dropped. Only this task takes places, and no more than
+    /// it has just found free.
+    fn place(&self, channel: Channel) -> Option<OwnedSemaphorePermit> {
+        let (_, places) = self.places.iter().find(|(of, _)| *of == channel)?;
+        Arc::clone(places).try_acquire_owned().ok()
     }
 
     /// Takes as many due notifications as may run and starts them.
     async fn claim(&mut self) {
-        self.return_unanswered().await;
         let free = self.free();
-        if free == 0 {
+        if free.is_empty() {
             return;
         }
-        self.claims += 1;
-        let claim = format!("{}/{}", self.process.simple(), self.claims);
-        // Before the transaction, so that it is never later than the row's own deadline.
-        let deadline = Deadline::after(self.pace.send_deadline);
-        let claimed = match self.claim_once(&claim, free).await {
-            Ok(claimed) => claimed,
+        let (claimed, deadline) = match self.claims.take(&free).await {
+            Ok(taken) => taken,
             Err(error) => {
-                self.health.degraded(
-                    COMPONENT,
-                    codes::NOTIFIER_DATABASE_UNAVAILABLE,
-                    chain(&error),
-                );
-                if !matches!(error, ClaimError::Pool(_)) {
-                    self.remember(claim);
-                }
+                let detail = chain(&error);
+                self.health.degraded(COMPONENT, codes::NOTIFIER_DATABASE_UNAVAILABLE, detail);
                 return;
             }
         };
@@ -136,41 +124,11 @@ impl Sender {
         for one in claimed {
             let attempts = Arc::clone(&self.attempts);
             let limits = Limits { deadline, cut_off: self.cut_off.clone() };
-            self.running.spawn(async move { attempts.carry_out(one, limits).await });
-        }
-    }
-
-    async fn claim_once(&self, claim: &str, free: usize) -> Result<Vec<Claimed>, ClaimError> {
-        let client = self.attempts.pool.get().await?;
-        let limit = i64::try_from(free).unwrap_or(i64::MAX);
-        let claiming = notification::claim_due(&**client, claim, limit, self.pace.send_deadline);
-        let claimed = timeout(Duration::from_millis(CLAIM_TIMEOUT_MS), claiming)
-            .await
-            .map_err(|_elapsed| ClaimError::Timeout)?;
-        Ok(claimed?)
-    }
-
-    /// Keeps a claim's token: nothing of it was started, so whatever it took is surely unsent.
-    fn remember(&mut self, claim: String) {
-        if self.unanswered.len() == UNANSWERED_CLAIMS_MAX {
-            self.unanswered.pop_front();
-        }
-        self.unanswered.push_back(claim);
-    }
-
-    /// Makes due again what claims without an answer took.
-    async fn return_unanswered(&mut self) {
-        while let Some(claim) = self.unanswered.front() {
-            let evidence = json!({ "phase": "claim", "ending": "lost", "detail": "the claim had no answer" });
-            let Ok(client) = self.attempts.pool.get().await else { return };
-            let returning = notification::return_unsent(&**client, claim, &evidence);
-            match timeout(Duration::from_millis(CLAIM_TIMEOUT_MS), returning).await {
-                Ok(Ok(returned)) => {
-                    tracing::info!(returned, "a claim whose answer was lost is due again");
-                    self.unanswered.pop_front();
-                }
-                Ok(Err(_)) | Err(_) => return,
-            }
+            let place = self.place(one.channel);
+            self.running.spawn(async move {
+                attempts.carry_out(one, limits).await;
+                drop(place);
+            });
         }
     }
 
@@ -182,6 +140,7 @@ impl Sender {
                     note(ended);
                 }
             };
+            let ending = async { tokio::join!(ending, self.claims.return_unanswered()) };
             if timeout(Duration::from_millis(limit), ending).await.is_ok() {
                 return;
             }

@@ -18,7 +18,7 @@ pub struct Pace {
     pub poll_interval: Duration,
     /// How long after its claim an attempt may send.
     pub send_deadline: Duration,
-    /// How many attempts run at once.
+    /// How many attempts of one channel run at once.
     pub concurrency: usize,
     /// When it is tried again.
     pub retry: Policy,
@@ -56,6 +56,7 @@ impl Pace {
         let positive = [
             ("concurrency", config.concurrency > 0),
             ("attempts_max", config.attempts_max > 0),
+            ("retry_term_hours", config.retry_term_hours > 0),
             ("poll_interval_ms", config.poll_interval_ms > 0),
             ("send_deadline_ms", config.send_deadline_ms > 0),
         ];
@@ -68,6 +69,7 @@ impl Pace {
             concurrency: config.concurrency,
             retry: Policy {
                 attempts_max: config.attempts_max,
+                term: config.retry_term(),
                 delay_first: Duration::from_millis(config.retry_delay_ms),
                 delay_max: Duration::from_millis(config.retry_delay_max_ms),
             },
@@ -117,8 +119,7 @@ mod tests {
 
     #[test]
     fn a_channel_without_settings_is_absent() {
-        let mut config = Notifier::default();
-        config.smtp.host = String::new();
+        let config = Notifier::default();
         let channels = Channels::new(&config).unwrap();
         assert!(channels.email.is_none() && channels.webhook.is_none());
     }
@@ -126,6 +127,7 @@ mod tests {
     #[test]
     fn a_sender_that_is_no_mailbox_is_refused_before_anything_is_sent() {
         let mut config = Notifier::default();
+        config.smtp.host = "mail.example".to_owned();
         config.smtp.from = "Waybill <waybill@localhost>\r\nBcc: eve@example.com".to_owned();
         assert!(matches!(Channels::new(&config), Err(SettingsError::From(_))));
     }
@@ -133,6 +135,7 @@ mod tests {
     #[test]
     fn a_login_needs_its_password() {
         let mut config = Notifier::default();
+        config.smtp.host = "mail.example".to_owned();
         config.smtp.username = Some("waybill".to_owned());
         assert!(matches!(Channels::new(&config), Err(SettingsError::Login)));
     }

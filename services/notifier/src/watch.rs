@@ -9,12 +9,14 @@ use metrics::{counter, gauge};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use waybill_domain::export::Channel;
 use waybill_runtime::{Health, chain};
 use waybill_store::StoreError;
 use waybill_store::notification::{self, Observed};
 
+use crate::channels::what_is_missing;
 use crate::codes;
-use crate::metrics::{ATTEMPTS, NOTIFICATIONS, OLDEST_PENDING_SECONDS};
+use crate::metrics::{ATTEMPTS, NOTIFICATIONS, OLDEST_PENDING_SECONDS, WITHOUT_CHANNEL};
 
 /// How long after its deadline an attempt is left to record an outcome that came at the last moment, in milliseconds.
 pub const SWEEP_GRACE_MS: u64 = 5_000;
@@ -33,6 +35,7 @@ const UNKNOWN_COMPONENT: &str = "unknown";
 pub struct Watch {
     pool: Pool,
     health: Health,
+    missing: Vec<Channel>,
     interval: Duration,
     grace: Duration,
 }
@@ -52,9 +55,9 @@ pub enum WatchError {
 }
 
 impl Watch {
-    /// A watch that looks every `interval`.
-    pub fn new(pool: Pool, health: Health, interval: Duration) -> Self {
-        Self { pool, health, interval, grace: Duration::from_millis(SWEEP_GRACE_MS) }
+    /// A watch that looks every `interval`. `missing` are the channels for which this process has no settings.
+    pub fn new(pool: Pool, health: Health, missing: Vec<Channel>, interval: Duration) -> Self {
+        Self { pool, health, missing, interval, grace: Duration::from_millis(SWEEP_GRACE_MS) }
     }
 
     /// The same watch with another grace than [`SWEEP_GRACE_MS`].
@@ -115,7 +118,26 @@ impl Watch {
         }
         let observed = notification::observe(&**client).await?;
         self.tell(&observed);
+        if !self.missing.is_empty() {
+            self.tell_missing(&notification::count_due(&**client, &self.missing).await?);
+        }
         Ok(observed)
+    }
+
+    /// Says what waits for settings. Nothing is due of a channel that is not in `due`.
+    fn tell_missing(&self, due: &[(Channel, i64)]) {
+        for channel in &self.missing {
+            let waiting = due.iter().find(|(of, _)| of == channel).map_or(0, |(_, count)| *count);
+            #[expect(clippy::cast_precision_loss, reason = "a count of rows, for a graph")]
+            gauge!(WITHOUT_CHANNEL.name, "channel" => channel.as_str()).set(waiting as f64);
+            let component = format!("channel {}", channel.as_str());
+            if waiting > 0 {
+                let detail = format!("{waiting} due notifications wait: {}", what_is_missing(*channel));
+                self.health.degraded(&component, codes::NOTIFICATION_CHANNEL_NOT_CONFIGURED, detail);
+            } else {
+                self.health.clear(&component);
+            }
+        }
     }
 
     fn tell(&self, observed: &Observed) {

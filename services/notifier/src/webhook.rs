@@ -257,6 +257,8 @@ mod tests {
             subject: None,
             body: "{}".to_owned(),
             created_at: Timestamp::now(),
+            failures: 0,
+            tried_for: Duration::ZERO,
         }
     }
 }

@@ -14,10 +14,13 @@ pub struct Notifier {
     pub poll_interval_ms: u64,
     /// How long one attempt may take. What is still `sending` after it is unknown.
     pub send_deadline_ms: u64,
-    /// How many attempts run at once.
+    /// How many attempts of one channel run at once.
     pub concurrency: usize,
-    /// How often a notification is tried before it is rejected.
+    /// With how many passing failures of its own a notification is rejected. That the mail server could not be reached
+    /// is none of them.
     pub attempts_max: i32,
+    /// For how long, from its first attempt on, a mail is tried at least while the mail server cannot be reached.
+    pub retry_term_hours: u64,
     /// The wait before the second attempt; it doubles with each later one.
     pub retry_delay_ms: u64,
     /// The longest wait between two attempts.
@@ -35,6 +38,7 @@ impl Default for Notifier {
             send_deadline_ms: 30_000,
             concurrency: 8,
             attempts_max: 20,
+            retry_term_hours: 72,
             retry_delay_ms: 5000,
             retry_delay_max_ms: 600_000,
             smtp: Smtp::default(),
@@ -54,6 +58,12 @@ impl Notifier {
     #[must_use]
     pub fn send_deadline(&self) -> Duration {
         Duration::from_millis(self.send_deadline_ms)
+    }
+
+    /// [`Self::retry_term_hours`] as a duration.
+    #[must_use]
+    pub fn retry_term(&self) -> Duration {
+        Duration::from_secs(self.retry_term_hours.saturating_mul(3_600))
     }
 }
 

@@ -177,6 +177,7 @@ impl Config {
             ("notifier.poll_interval_ms", self.notifier.poll_interval_ms),
             ("notifier.concurrency", self.notifier.concurrency as u64),
             ("notifier.attempts_max", u64_of(self.notifier.attempts_max.into())),
+            ("notifier.retry_term_hours", self.notifier.retry_term_hours),
         ];
         pools
             .into_iter()

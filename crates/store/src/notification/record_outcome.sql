@@ -1,5 +1,6 @@
 -- What became of one attempt. An attempt that is no longer `sending` was decided by somebody else: nothing changes.
--- A notification that goes back to pending gets its next due time; every other outcome settles it.
+-- A notification that goes back to pending gets its next due time, and one failure more if it was its own; every other
+-- outcome settles it.
 -- Lock: the attempt's row, then its notification's. Idempotency key: (notification_id, attempt, 'sending').
 -- Index: attempts_pkey, notifications_pkey.
 WITH ended AS (
@@ -13,7 +14,8 @@ UPDATE notify.notifications AS notification
 SET
     state = CASE ended.state WHEN 'retry' THEN 'pending' ELSE ended.state END,
     due_at = CASE ended.state WHEN 'retry' THEN now() + $5::bigint * interval '1 millisecond' END,
-    settled_at = CASE ended.state WHEN 'retry' THEN NULL ELSE now() END
+    settled_at = CASE ended.state WHEN 'retry' THEN NULL ELSE now() END,
+    failures = notification.failures + $6
 FROM ended
 WHERE
     notification.notification_id = ended.notification_id

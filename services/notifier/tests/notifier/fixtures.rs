@@ -47,6 +47,8 @@ pub(crate) fn claimed(channel: Channel, target: &str) -> Claimed {
             Channel::Webhook => r#"{"type":"waybill.export.succeeded","data":{"name":"訂單"}}"#.to_owned(),
         },
         created_at: Timestamp::from_second(1_800_000_000).expect("a time"),
+        failures: 0,
+        tried_for: Duration::ZERO,
     }
 }
 
@@ -121,6 +123,7 @@ pub(crate) fn pace(send_deadline: Duration) -> Pace {
         concurrency: 4,
         retry: Policy {
             attempts_max: 2,
+            term: AMPLE,
             delay_first: Duration::from_millis(1),
             delay_max: Duration::from_millis(1),
         },

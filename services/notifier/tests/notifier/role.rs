@@ -48,6 +48,7 @@ impl House {
         let port = self.mail.local_addr().expect("an address").port();
         let settings = Settings::on_database(&self.database)
             .topic_prefix(self.topics.prefix())
+            .set("notifier.smtp.host", "127.0.0.1")
             .set("notifier.smtp.port", i64::from(port))
             .set("notifier.webhook.signing_secret", "a master secret for tests")
             .set("notifier.webhook.allow_private_networks", true);

@@ -18,14 +18,14 @@ use crate::receiver::{receive, status};
 use crate::smtp_server::{Script, Step, serve, serve_once};
 use crate::stored::{make, states};
 
-struct Running {
+pub(crate) struct Running {
     shutdown: CancellationToken,
     wake: Arc<Notify>,
-    health: Health,
+    pub(crate) health: Health,
     task: JoinHandle<()>,
 }
 
-fn start(pool: &Pool, channels: Channels, deadline: Duration) -> Running {
+pub(crate) fn start(pool: &Pool, channels: Channels, deadline: Duration) -> Running {
     let (shutdown, wake) = (CancellationToken::new(), Arc::new(Notify::new()));
     let health = Health::new(Role::Notifier);
     let sender = Sender::new(pool.clone(), channels, pace(deadline), Arc::clone(&wake), health.clone());
@@ -34,13 +34,13 @@ fn start(pool: &Pool, channels: Channels, deadline: Duration) -> Running {
 }
 
 impl Running {
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.shutdown.cancel();
         within("the sender's end", self.task).await.expect("the sender ends");
     }
 }
 
-async fn settled(database: &TestDatabase) -> (String, String) {
+pub(crate) async fn settled(database: &TestDatabase) -> (String, String) {
     let admin = database.admin().await;
     eventually("the notification's outcome", || async {
         let row = admin
@@ -157,13 +157,34 @@ async fn a_server_that_hangs_after_the_final_dot_is_unknown_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_not_configured_rejects_at_once() {
+async fn a_slow_channel_takes_no_place_of_another_one() {
     let database = TestDatabase::fresh().await;
     let pool = pool(&database);
-    make(&pool, Channel::Webhook, "https://example.com/", 1).await;
-    let running = start(&pool, Channels { email: None, webhook: None }, AMPLE);
-    let (state, reason) = settled(&database).await;
-    assert_eq!((state.as_str(), reason.as_str()), ("rejected", "notification-channel-not-configured"));
+    let mail = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let hook = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let places = u128::try_from(pace(AMPLE).concurrency).unwrap();
+    make(&pool, Channel::Email, "ann@example.com", places * 2).await;
+    let running = start(&pool, mail_channel(mail.local_addr().unwrap()), AMPLE);
+    let mut silent = Vec::new();
+    for _ in 0..places {
+        silent.push(within("a mail's connection", mail.accept()).await.unwrap());
+    }
+    // Every mail's place is taken and more mails are due, earlier than the webhook.
+    let target = format!("http://{}/hook", hook.local_addr().unwrap());
+    database
+        .admin()
+        .await
+        .execute(
+            "UPDATE notify.notifications SET channel = 'webhook', target = $1, due_at = now() \
+             WHERE notification_id = (SELECT max(notification_id) FROM notify.notifications WHERE state = 'pending')",
+            &[&target],
+        )
+        .await
+        .unwrap();
+    let (stream, _) = within("the webhook", hook.accept()).await.unwrap();
+    receive(stream, status(200, "")).await.unwrap();
+    assert_eq!(settled(&database).await.0, "accepted");
+    drop((mail, silent));
     running.stop().await;
 }
 
@@ -185,6 +206,25 @@ async fn a_mail_server_that_is_gone_degrades_health_until_it_is_back() {
     assert_eq!(settled(&database).await.0, "accepted");
     assert!(running.health.report().reasons.is_empty());
     running.stop().await;
+}
+
+#[tokio::test]
+async fn a_mail_server_that_is_away_uses_up_no_attempt_of_a_mail() {
+    let database = TestDatabase::fresh().await;
+    let pool = pool(&database);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    make(&pool, Channel::Email, "ann@example.com", 1).await;
+    let running = start(&pool, mail_channel(listener.local_addr().unwrap()), AMPLE);
+    // More often than the mail may fail by itself, then once by itself, then well.
+    let gone = Script { greeting: Step::Close, ..Script::ACCEPTING };
+    let busy = Script { recipient: Step::Say("451 later"), ..Script::ACCEPTING };
+    for script in [gone, gone, gone, gone, busy, Script::ACCEPTING] {
+        let (stream, _) = within("the connection", listener.accept()).await.unwrap();
+        serve(stream, script).await;
+    }
+    assert_eq!(settled(&database).await.0, "accepted");
+    running.stop().await;
+    assert_eq!(states(&database).await.2, 6);
 }
 
 #[tokio::test]

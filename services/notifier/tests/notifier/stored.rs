@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use serde_json::json;
+use tokio_postgres::types::{ToSql, Type};
 use waybill_domain::export::Channel;
 use waybill_domain::ids::{ExportId, NotificationId, TenantId};
 use waybill_notifier::Watch;
 use waybill_runtime::{Health, Role};
 use waybill_store::notification::{self, AttemptEnd, Claimed, NewNotification};
-use waybill_testkit::TestDatabase;
+use waybill_testkit::{Plan, TestDatabase};
 
 use crate::fixtures::{AMPLE, pool};
 
@@ -38,7 +39,13 @@ pub(crate) async fn make(pool: &Pool, channel: Channel, target: &str, count: u12
 
 async fn claim(pool: &Pool, sender: &str, deadline: Duration) -> Vec<Claimed> {
     let client = pool.get().await.expect("a connection");
-    notification::claim_due(&**client, sender, 10, deadline).await.expect("a claim")
+    let free = Channel::ALL.map(|channel| (channel, 10));
+    notification::claim_due(&**client, sender, &free, deadline).await.expect("a claim")
+}
+
+/// A passing failure of the notification itself.
+fn own(delay: Duration) -> AttemptEnd {
+    AttemptEnd::Retry { delay, own: true }
 }
 
 async fn record(pool: &Pool, claimed: &Claimed, end: AttemptEnd) -> bool {
@@ -65,7 +72,7 @@ pub(crate) async fn states(database: &TestDatabase) -> (String, String, i64) {
 }
 
 fn watch(pool: &Pool, health: &Health) -> Watch {
-    Watch::new(pool.clone(), health.clone(), AMPLE).with_grace(Duration::ZERO)
+    Watch::new(pool.clone(), health.clone(), Vec::new(), AMPLE).with_grace(Duration::ZERO)
 }
 
 #[tokio::test]
@@ -90,7 +97,7 @@ async fn an_outcome_is_recorded_once_and_the_second_changes_nothing() {
     let claimed = claim(&pool, "a/1", AMPLE).await.remove(0);
     assert!(record(&pool, &claimed, AttemptEnd::Accepted).await);
     assert!(!record(&pool, &claimed, AttemptEnd::Accepted).await);
-    assert!(!record(&pool, &claimed, AttemptEnd::Retry(Duration::ZERO)).await);
+    assert!(!record(&pool, &claimed, own(Duration::ZERO)).await);
     assert_eq!(states(&database).await, ("accepted".to_owned(), "accepted".to_owned(), 1));
 }
 
@@ -100,7 +107,7 @@ async fn a_retry_makes_the_notification_due_after_its_delay() {
     let pool = pool(&database);
     make(&pool, Channel::Email, "ann@example.com", 1).await;
     let claimed = claim(&pool, "a/1", AMPLE).await.remove(0);
-    assert!(record(&pool, &claimed, AttemptEnd::Retry(AMPLE)).await);
+    assert!(record(&pool, &claimed, own(AMPLE)).await);
     assert_eq!(states(&database).await, ("pending".to_owned(), "retry".to_owned(), 1));
     assert!(claim(&pool, "a/2", AMPLE).await.is_empty(), "not due yet");
     let admin = database.admin().await;
@@ -109,6 +116,38 @@ async fn a_retry_makes_the_notification_due_after_its_delay() {
     assert_eq!((again.attempt, again.notification_id.clone()), (2, claimed.notification_id.clone()));
     assert!(!record(&pool, &claimed, AttemptEnd::Accepted).await, "the first attempt is over");
     assert_eq!(states(&database).await, ("sending".to_owned(), "sending".to_owned(), 2));
+}
+
+#[tokio::test]
+async fn a_claim_takes_of_each_channel_what_there_is_a_place_for_and_nothing_else() {
+    let database = TestDatabase::fresh().await;
+    let pool = pool(&database);
+    make(&pool, Channel::Email, "ann@example.com", 3).await;
+    let client = pool.get().await.unwrap();
+    let webhooks = [(Channel::Webhook, 10)];
+    assert!(notification::claim_due(&**client, "a/1", &webhooks, AMPLE).await.unwrap().is_empty());
+    let both = [(Channel::Webhook, 10), (Channel::Email, 2)];
+    assert_eq!(notification::claim_due(&**client, "a/2", &both, AMPLE).await.unwrap().len(), 2);
+    assert!(notification::claim_due(&**client, "a/3", &[], AMPLE).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_claim_knows_the_notifications_own_failures_and_since_when_it_is_tried() {
+    let database = TestDatabase::fresh().await;
+    let (pool, admin) = (pool(&database), database.admin().await);
+    make(&pool, Channel::Email, "ann@example.com", 1).await;
+    let first = claim(&pool, "a/1", AMPLE).await.remove(0);
+    assert_eq!((first.failures, first.tried_for), (0, Duration::ZERO));
+    assert!(record(&pool, &first, AttemptEnd::Retry { delay: Duration::ZERO, own: false }).await);
+    admin
+        .execute("UPDATE notify.attempts SET started_at = started_at - interval '9 hours'", &[])
+        .await
+        .unwrap();
+    let second = claim(&pool, "a/2", AMPLE).await.remove(0);
+    assert_eq!((second.attempt, second.failures), (2, 0), "the channel's failure is not its own");
+    assert!(second.tried_for >= Duration::from_secs(9 * 3_600), "{:?}", second.tried_for);
+    assert!(record(&pool, &second, own(Duration::ZERO)).await);
+    assert_eq!(claim(&pool, "a/3", AMPLE).await.remove(0).failures, 1);
 }
 
 #[tokio::test]
@@ -163,14 +202,19 @@ async fn what_is_due_and_what_is_unknown_are_found_by_their_indexes() {
         )
         .await
         .unwrap();
-    let claim = include_str!("../../../../crates/store/src/notification/claim_due.sql");
-    let observe = include_str!("../../../../crates/store/src/notification/observe.sql");
-    for statement in
-        [claim.replace("$1", "'a/1'").replace("$2", "8").replace("$3", "1000"), observe.to_owned()]
-    {
-        let rows = admin.query(&format!("EXPLAIN {statement}"), &[]).await.unwrap();
-        let plan: Vec<&str> = rows.iter().map(|row| row.get(0)).collect();
-        assert!(plan.iter().any(|line| line.contains("notifications_due")), "{plan:#?}");
-        assert!(!plan.iter().any(|line| line.contains("Seq Scan on notifications")), "{plan:#?}");
-    }
+    let (channels, free, deadline_ms) = (["email", "webhook"].as_slice(), [8_i64, 8].as_slice(), 1_000_i64);
+    let claim: [(&(dyn ToSql + Sync), Type); 4] = [
+        (&"a/1", Type::TEXT),
+        (&channels, Type::TEXT_ARRAY),
+        (&free, Type::INT8_ARRAY),
+        (&deadline_ms, Type::INT8),
+    ];
+    let statement = include_str!("../../../../crates/store/src/notification/claim_due.sql");
+    Plan::of(&admin, statement, &claim).await.must_use(&["notifications_due", "notifications_pkey"], &[]);
+    let statement = include_str!("../../../../crates/store/src/notification/observe.sql");
+    let observed = Plan::of(&admin, statement, &[]).await;
+    observed.must_use(&["notifications_due", "notifications_unknown"], &["attempts"]);
+    let statement = include_str!("../../../../crates/store/src/notification/count_due.sql");
+    let counted = Plan::of(&admin, statement, &[(&channels, Type::TEXT_ARRAY)]).await;
+    counted.must_use(&["notifications_due"], &[]);
 }
