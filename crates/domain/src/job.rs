@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::AttemptState;
-use crate::limits::{LOST_LEASES_MAX, TRANSIENT_FAILURES_MAX, backoff};
+use crate::limits::{LOST_LEASES_MAX, Spread, TRANSIENT_FAILURES_MAX, WORK_FAILURES_MAX, backoff};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,10 +120,21 @@ pub struct Lifecycle {
     pub lease_until: Option<Timestamp>,
     /// While pending: from when on it may be claimed.
     pub due_at: Option<Timestamp>,
-    /// How many attempts failed for a passing reason.
+    /// How many attempts failed because something around them was away.
     pub transient_failures: i32,
+    /// How many attempts failed in a way that lets their own data or file be suspected.
+    pub work_failures: i32,
     /// How many leases ran out.
     pub lost_leases: i32,
+}
+
+/// What is suspected of a failure that may pass. It says how often another try is worth its cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suspect {
+    /// Something around the work is away: it comes back, so the job outlasts it, and counts `transient_failures`.
+    Surroundings,
+    /// The data or the file made of it: a few more looks help or none does, and the job counts `work_failures`.
+    Work,
 }
 
 /// What somebody wants to happen to a job.
@@ -150,6 +161,10 @@ pub enum Command {
     FailTransient {
         /// The claimant's fence.
         fence: i64,
+        /// What is suspected.
+        suspect: Suspect,
+        /// The job's share of the spread that its wait is given.
+        spread: Spread,
     },
     /// Its claimant stops and hands the work back unharmed: no failure, due at once.
     HandBack {
@@ -245,6 +260,7 @@ impl Lifecycle {
             lease_until: None,
             due_at: Some(now),
             transient_failures: 0,
+            work_failures: 0,
             lost_leases: 0,
         };
         Decision { remind_at: remind_at(&next), next, fact: Some(FactKind::Requested), ended_attempt: None }
@@ -280,7 +296,7 @@ pub fn decide(job: &Lifecycle, command: Command, now: Timestamp) -> Result<Decis
                 Some(AttemptState::Succeeded),
             ))
         }
-        Command::FailTransient { fence } => fail_transient(job, fence, now),
+        Command::FailTransient { fence, suspect, spread } => fail_transient(job, fence, suspect, spread, now),
         Command::HandBack { fence } => {
             held(job, fence)?;
             Ok(silently(job.pending(now), Some((fence, AttemptState::Failed))))
@@ -292,7 +308,7 @@ pub fn decide(job: &Lifecycle, command: Command, now: Timestamp) -> Result<Decis
         Command::Cancel => cancel(job),
         Command::Release => {
             only_from(job, JobState::Quarantined, command)?;
-            let fresh = Lifecycle { transient_failures: 0, lost_leases: 0, ..job.clone() };
+            let fresh = Lifecycle { transient_failures: 0, work_failures: 0, lost_leases: 0, ..job.clone() };
             Ok(silently(fresh.pending(now), None))
         }
         Command::GiveUp => {
@@ -334,17 +350,29 @@ fn claim(job: &Lifecycle, lease: SignedDuration, now: Timestamp) -> Result<Decis
     Ok(silently(job_after_loss.running(job.fence + 1, now + lease), lost))
 }
 
-fn fail_transient(job: &Lifecycle, fence: i64, now: Timestamp) -> Result<Decision, Rejection> {
+fn fail_transient(
+    job: &Lifecycle,
+    fence: i64,
+    suspect: Suspect,
+    spread: Spread,
+    now: Timestamp,
+) -> Result<Decision, Rejection> {
     held(job, fence)?;
-    let failed = Lifecycle { transient_failures: job.transient_failures + 1, ..job.clone() };
-    if failed.transient_failures > TRANSIENT_FAILURES_MAX {
+    let mut failed = job.clone();
+    let (failures, failures_max) = match suspect {
+        Suspect::Surroundings => (&mut failed.transient_failures, TRANSIENT_FAILURES_MAX),
+        Suspect::Work => (&mut failed.work_failures, WORK_FAILURES_MAX),
+    };
+    *failures += 1;
+    let failures = *failures;
+    if failures > failures_max {
         return Ok(publishing(
             failed.at_rest(JobState::Failed),
             FactKind::Failed,
             Some(AttemptState::Failed),
         ));
     }
-    let due_at = now + backoff(failed.transient_failures);
+    let due_at = now + backoff(failures, spread);
     Ok(silently(failed.pending(due_at), Some((fence, AttemptState::Failed))))
 }
 

@@ -5,10 +5,14 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use waybill_domain::attempt::AttemptState;
-use waybill_domain::job::{Command, FactKind, JobState, Lifecycle, Rejection, decide};
-use waybill_domain::limits::{LOST_LEASES_MAX, TRANSIENT_FAILURES_MAX};
+use waybill_domain::job::{Command, FactKind, JobState, Lifecycle, Rejection, Suspect, decide};
+use waybill_domain::limits::{
+    LOST_LEASES_MAX, OUTAGE_OUTLASTED_SECONDS, Spread, TRANSIENT_FAILURES_MAX, WORK_FAILURES_MAX,
+};
 
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
+
+const SPREAD: Spread = Spread(0);
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).expect("a time within the calendar")
@@ -40,12 +44,13 @@ fn job_in(state: JobState) -> Lifecycle {
     }
 }
 
-fn commands(fence: i64) -> [Command; 11] {
+fn commands(fence: i64) -> [Command; 12] {
     [
         Command::Claim { lease: LEASE },
         Command::Renew { fence, lease: LEASE },
         Command::Complete { fence },
-        Command::FailTransient { fence },
+        Command::FailTransient { fence, suspect: Suspect::Surroundings, spread: SPREAD },
+        Command::FailTransient { fence, suspect: Suspect::Work, spread: SPREAD },
         Command::HandBack { fence },
         Command::FailForGood { fence },
         Command::Cancel,
@@ -81,7 +86,7 @@ fn a_job_under_a_live_lease_is_not_claimed() {
 fn a_zombie_can_neither_complete_nor_fail_nor_renew_what_another_took_over() {
     let taken_over =
         decide(&claimed(), Command::Claim { lease: LEASE }, at(31)).expect("the lease is over").next;
-    for command in &commands(1)[1..6] {
+    for command in &commands(1)[1..7] {
         let refused = decide(&taken_over, *command, at(32));
         assert_eq!(
             refused,
@@ -113,22 +118,45 @@ fn a_job_that_takes_every_worker_down_is_quarantined_and_its_last_claimant_is_fe
     assert!(decide(&quarantined, Command::Complete { fence: last }, at(100_001)).is_err());
 }
 
-#[test]
-fn passing_failures_wait_longer_each_time_and_end_in_a_failed_job() {
-    let mut job = claimed();
-    let mut waits = Vec::new();
+/// The due times of a job that is claimed at once and fails at once until it fails for good.
+fn due_times(mut job: Lifecycle, suspect: Suspect) -> Vec<Timestamp> {
+    let mut now = at(0);
+    let mut due_times = Vec::new();
     loop {
-        let fence = job.fence;
-        let decision = decide(&job, Command::FailTransient { fence }, at(0)).expect("the claimant may fail");
+        let command = Command::FailTransient { fence: job.fence, suspect, spread: SPREAD };
+        let decision = decide(&job, command, now).expect("the claimant may fail");
         let Some(due_at) = decision.next.due_at else {
             assert_eq!(decision.fact, Some(FactKind::Failed));
-            break;
+            return due_times;
         };
-        waits.push(due_at);
-        job = decide(&decision.next, Command::Claim { lease: LEASE }, due_at).expect("it is due").next;
+        due_times.push(due_at);
+        now = due_at;
+        job = decide(&decision.next, Command::Claim { lease: LEASE }, now).expect("it is due").next;
     }
-    assert_eq!(waits.len(), TRANSIENT_FAILURES_MAX as usize);
-    assert!(waits.is_sorted());
+}
+
+#[test]
+fn passing_failures_wait_longer_each_time_and_end_in_a_failed_job() {
+    for (suspect, failures_max) in
+        [(Suspect::Surroundings, TRANSIENT_FAILURES_MAX), (Suspect::Work, WORK_FAILURES_MAX)]
+    {
+        let due_times = due_times(claimed(), suspect);
+        assert_eq!(due_times.len(), failures_max as usize);
+        let waits: Vec<_> = due_times.windows(2).map(|pair| pair[1].duration_since(pair[0])).collect();
+        assert!(waits.is_sorted(), "{suspect:?}");
+    }
+}
+
+#[test]
+fn an_outage_of_a_day_fails_no_job() {
+    let last = due_times(claimed(), Suspect::Surroundings).pop().expect("a wait");
+    assert!(last >= at(OUTAGE_OUTLASTED_SECONDS));
+}
+
+#[test]
+fn an_outage_uses_up_none_of_the_tries_that_the_work_itself_has() {
+    let tried = Lifecycle { transient_failures: TRANSIENT_FAILURES_MAX, ..claimed() };
+    assert_eq!(due_times(tried, Suspect::Work).len(), WORK_FAILURES_MAX as usize);
 }
 
 #[test]
@@ -221,7 +249,7 @@ proptest! {
     /// Any history of commands, taken or not.
     #[test]
     fn fences_and_versions_never_go_back_and_a_version_is_a_fact(
-        history in prop::collection::vec((0_usize..11, 0_i64..4, 0_i64..100), 1..60)
+        history in prop::collection::vec((0_usize..12, 0_i64..4, 0_i64..100), 1..60)
     ) {
         let mut job = accepted();
         let mut now = 0;

@@ -105,10 +105,11 @@ pub struct Verified {
     pub sha256: [u8; 32],
 }
 
-/// Announces the object that an attempt is about to upload. `false`: the attempt is fenced, nothing was written.
+/// Announces the object that an attempt is about to upload; a repetition with the same values is answered like the
+/// first. `false`: the attempt is fenced, or the id stands for something else; nothing was written.
 ///
 /// # Errors
-/// Postgres refused, or the same id or key was used before.
+/// Postgres refused, or another candidate has this key.
 pub async fn announce(
     db: &impl GenericClient,
     candidate_id: &CandidateId,
@@ -122,8 +123,9 @@ pub async fn announce(
     Ok(db.execute(statement, &parameters).await? == 1)
 }
 
-/// Records that an object was read back and is whole. `None`: the attempt is fenced or the candidate is no longer
-/// `writing`, nothing was changed.
+/// Records that an object was read back and is whole; a repetition with the same measure is answered like the first.
+/// `None`: the attempt is fenced, or the candidate is neither `writing` nor verified with this measure; nothing was
+/// changed.
 ///
 /// # Errors
 /// Postgres refused, or the row could not be decoded.

@@ -17,7 +17,7 @@ use crate::StoreError;
 
 /// The columns that [`Job::from_row`] reads, for statements that return a whole job.
 pub const COLUMNS: &str = "export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify, \
-     state, version, fence, lease_until, due_at, transient_failures, lost_leases, \
+     state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, \
      result_candidate_id, failure_code, failure_detail, accepted_at, finished_at";
 
 /// An export as its row says it is.
@@ -87,6 +87,7 @@ impl Job {
                 lease_until: row.try_get("lease_until")?,
                 due_at: row.try_get("due_at")?,
                 transient_failures: row.try_get("transient_failures")?,
+                work_failures: row.try_get("work_failures")?,
                 lost_leases: row.try_get("lost_leases")?,
             },
             result_candidate_id: result_candidate_id
@@ -264,6 +265,7 @@ pub async fn store_decision(
                 &next.due_at,
                 &decision.remind_at,
                 &next.transient_failures,
+                &next.work_failures,
                 &next.lost_leases,
                 &failure.as_ref().map(|failure| failure.code),
                 &failure.as_ref().map(|failure| failure.detail),

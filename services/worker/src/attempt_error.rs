@@ -2,6 +2,7 @@
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::error::SqlState;
+use waybill_domain::job::Suspect;
 use waybill_runtime::chain;
 
 use crate::codes;
@@ -62,8 +63,8 @@ pub(crate) enum ErrorKind {
 /// Whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The reason may pass: the job becomes pending again, within the lifecycle's bounds.
-    Transient,
+    /// The reason may pass: the job becomes pending again, within the bound that the lifecycle has for the suspect.
+    Transient(Suspect),
     /// It will not: the job fails.
     Permanent,
     /// Nothing failed: the job is handed back, due at once, and none of its tries is used up.
@@ -86,6 +87,7 @@ pub(crate) struct Treatment {
 impl ErrorKind {
     /// What follows from this kind.
     pub(crate) fn treatment(self) -> Treatment {
+        use Suspect::{Surroundings, Work};
         use Verdict::{Fenced, HandBack, Permanent, Transient};
         let (verdict, code, hint) = match self {
             Self::DatasetUnregistered => (
@@ -114,43 +116,49 @@ impl ErrorKind {
                 "the SQLSTATE says why; often the tenant column is not of a text type or a view computes nonsense",
             ),
             Self::DatasetUnavailable => (
-                Transient,
+                Transient(Surroundings),
                 codes::DATASET_UNAVAILABLE,
                 "check the server of [database.dataset], its credential and its locks",
             ),
             Self::DatasetStalled => (
-                Transient,
+                Transient(Surroundings),
                 codes::DATASET_STALLED,
                 "an index on the tenant column and the key columns lets rows come without a sort",
             ),
             Self::ObjectStoreUnavailable => (
-                Transient,
+                Transient(Surroundings),
                 codes::OBJECT_STORE_UNAVAILABLE,
                 "check the store of [object_store]: reachable, writable, not full",
             ),
             Self::ObjectDiffers => (
-                Transient,
+                Transient(Work),
                 codes::OBJECT_DIFFERS,
                 "the store gave back other bytes than it took: check its disk",
             ),
             Self::RowsDiffer => (
-                Transient,
+                Transient(Work),
                 codes::ROWS_DIFFER,
                 "a volatile view, or a key that repeats rows, cannot be exported",
             ),
-            Self::ExportDatabaseUnavailable => {
-                (Transient, codes::EXPORT_DATABASE_UNAVAILABLE, "check the server of [database.export]")
-            }
-            Self::DeadlineExceeded => {
-                (Transient, codes::ATTEMPT_DEADLINE_EXCEEDED, "export less at once, or from a faster source")
-            }
+            Self::ExportDatabaseUnavailable => (
+                Transient(Surroundings),
+                codes::EXPORT_DATABASE_UNAVAILABLE,
+                "check the server of [database.export]",
+            ),
+            Self::DeadlineExceeded => (
+                Transient(Work),
+                codes::ATTEMPT_DEADLINE_EXCEEDED,
+                "export less at once, or from a faster source",
+            ),
             Self::Stopped => (HandBack, codes::WORKER_STOPPED, "none is needed: another worker takes it"),
             Self::Fenced => {
                 (Fenced, codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts")
             }
-            Self::LeaseLost => {
-                (Transient, codes::LEASE_LOST, "[worker] lease_ms must be longer than the database's outages")
-            }
+            Self::LeaseLost => (
+                Transient(Surroundings),
+                codes::LEASE_LOST,
+                "[worker] lease_ms must be longer than the database's outages",
+            ),
         };
         Treatment { verdict, code, hint }
     }
@@ -239,7 +247,25 @@ mod tests {
         for state in ["40P01", "40001", "55P03", "53100", "57P01", "08006", "ZZ999"] {
             assert_eq!(kind_of(state), ErrorKind::DatasetUnavailable, "{state}");
         }
-        assert_eq!(dataset_kind(None).treatment().verdict, Verdict::Transient);
+        assert_eq!(dataset_kind(None), ErrorKind::DatasetUnavailable);
+        let verdict = ErrorKind::DatasetUnavailable.treatment().verdict;
+        assert_eq!(verdict, Verdict::Transient(Suspect::Surroundings));
+    }
+
+    #[test]
+    fn an_outage_is_outlasted_and_what_the_data_is_suspected_of_is_not() {
+        for kind in [
+            ErrorKind::DatasetUnavailable,
+            ErrorKind::DatasetStalled,
+            ErrorKind::ObjectStoreUnavailable,
+            ErrorKind::ExportDatabaseUnavailable,
+            ErrorKind::LeaseLost,
+        ] {
+            assert_eq!(kind.treatment().verdict, Verdict::Transient(Suspect::Surroundings), "{kind:?}");
+        }
+        for kind in [ErrorKind::RowsDiffer, ErrorKind::ObjectDiffers, ErrorKind::DeadlineExceeded] {
+            assert_eq!(kind.treatment().verdict, Verdict::Transient(Suspect::Work), "{kind:?}");
+        }
     }
 
     #[test]

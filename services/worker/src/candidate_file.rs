@@ -17,10 +17,11 @@ use waybill_store::job::Job;
 
 use crate::Worker;
 use crate::attempt_error::AttemptError;
+use crate::claiming::Claimed;
 use crate::database::DatabaseError;
 use crate::dataset::{Snapshot, bounded};
 use crate::measure::Measure;
-use crate::{metrics, object_key};
+use crate::{metrics, object_key, recording};
 
 /// The size of an uploaded part. Object stores take none below 5 MiB but the last.
 const PART_BYTES: usize = 5 * 1024 * 1024;
@@ -53,7 +54,12 @@ impl Meter {
 }
 
 /// Makes and verifies one candidate for the job, under the fence that the job was claimed with.
-pub(crate) async fn make(worker: &Worker, job: &Job, meter: &Meter) -> Result<Candidate, AttemptError> {
+pub(crate) async fn make(
+    worker: &Worker,
+    claimed: &Claimed,
+    meter: &Meter,
+) -> Result<Candidate, AttemptError> {
+    let job = &claimed.job;
     let dataset = {
         let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
         waybill_store::dataset::find(&**client, &job.dataset).await.map_err(DatabaseError::Store)?
@@ -66,7 +72,11 @@ pub(crate) async fn make(worker: &Worker, job: &Job, meter: &Meter) -> Result<Ca
 
     let candidate_id = CandidateId::from_uuid(Uuid::now_v7());
     let object_key = object_key::new(&job.tenant_id, &job.export_id, job.lifecycle.fence);
-    announce(worker, job, &candidate_id, &object_key).await?;
+    let announced =
+        recording::record(claimed, "the announcement", || announce(worker, job, &candidate_id, &object_key));
+    if !announced.await? {
+        return Err(AttemptError::Fenced);
+    }
     let path = Path::from(object_key.as_str());
     let written = upload(worker.objects.as_ref(), &path, rows, meter).await?;
     if written.rows != snapshot.rows() {
@@ -75,9 +85,10 @@ pub(crate) async fn make(worker: &Worker, job: &Job, meter: &Meter) -> Result<Ca
     drop(snapshot);
     compare(&written, &read_back(worker.objects.as_ref(), &path).await?)?;
 
-    let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
-    let verified = candidate::verify(&**client, &candidate_id, job.lifecycle.fence, &written).await;
-    let candidate = verified.map_err(DatabaseError::Store)?.ok_or(AttemptError::Fenced)?;
+    let verified = recording::record(claimed, "the verification", || {
+        verify(worker, &candidate_id, job.lifecycle.fence, &written)
+    });
+    let candidate = verified.await?.ok_or(AttemptError::Fenced)?;
     metrics::verified(&written);
     Ok(candidate)
 }
@@ -87,11 +98,20 @@ async fn announce(
     job: &Job,
     candidate_id: &CandidateId,
     object_key: &str,
-) -> Result<(), AttemptError> {
-    let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
+) -> Result<bool, DatabaseError> {
+    let client = worker.export.get().await?;
     let fence = job.lifecycle.fence;
-    let announced = candidate::announce(&**client, candidate_id, &job.export_id, fence, object_key).await;
-    if announced.map_err(DatabaseError::Store)? { Ok(()) } else { Err(AttemptError::Fenced) }
+    Ok(candidate::announce(&**client, candidate_id, &job.export_id, fence, object_key).await?)
+}
+
+async fn verify(
+    worker: &Worker,
+    candidate_id: &CandidateId,
+    fence: i64,
+    written: &Verified,
+) -> Result<Option<Candidate>, DatabaseError> {
+    let client = worker.export.get().await?;
+    Ok(candidate::verify(&**client, candidate_id, fence, written).await?)
 }
 
 /// Streams the COPY into the object and measures it on the way. An upload that fails leaves nothing visible.

@@ -9,6 +9,7 @@ use waybill_store::claim::{self, Due};
 use waybill_store::job::{self, Job};
 
 use crate::database::DatabaseError;
+use crate::lease::Lease;
 use crate::{Worker, codes, metrics};
 
 /// How many tenants one claim tries before it leaves the rest to the next poll.
@@ -19,8 +20,8 @@ const TENANTS_TRIED_MAX: usize = 32;
 pub struct Claimed {
     /// The job as the claim left it: running, under this attempt's fence.
     pub job: Job,
-    /// When the claim was asked for, by this machine's monotonic clock.
-    pub(crate) asked_at: Instant,
+    /// Until when this attempt surely holds it.
+    pub(crate) lease: Lease,
 }
 
 impl Claimed {
@@ -95,7 +96,7 @@ async fn round(worker: &Worker, tried: &[TenantId]) -> Result<Round, DatabaseErr
         );
         return Ok(Round::Quarantined);
     }
-    let claimed = Claimed { job, asked_at };
+    let claimed = Claimed { job, lease: Lease::asked_for(asked_at, worker.lease) };
     if let Err(error) = committed {
         // Nobody knows whether it happened; the attempt's row does. Without an answer from it the lease decides.
         if error.as_db_error().is_some() || !is_ours(worker, &claimed).await? {

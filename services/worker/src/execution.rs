@@ -24,7 +24,7 @@ const ATTEMPT_MAX: Duration = Duration::from_secs(12 * 60 * 60);
 pub async fn execute(worker: &Worker, claimed: &Claimed, abandon: &CancellationToken) -> Outcome {
     let meter = Meter::new();
     let made = tokio::select! {
-        made = candidate_file::make(worker, &claimed.job, &meter) => made,
+        made = candidate_file::make(worker, claimed, &meter) => made,
         reason = heartbeat::keep(worker, claimed, &meter) => Err(reason),
         () = abandon.cancelled() => Err(AttemptError::Stopped),
         () = tokio::time::sleep(ATTEMPT_MAX) => Err(AttemptError::DeadlineExceeded),
@@ -88,7 +88,7 @@ async fn give_up(
 ) -> Result<Outcome, DatabaseError> {
     let treatment = error.kind().treatment();
     let settled = match treatment.verdict {
-        Verdict::Transient | Verdict::Permanent | Verdict::HandBack => {
+        Verdict::Transient(_) | Verdict::Permanent | Verdict::HandBack => {
             settling::fail(worker, claimed, error, meter.read()).await?
         }
         Verdict::Fenced => {
@@ -111,6 +111,7 @@ async fn give_up(
                 fence = claimed.fence(),
                 state = job.lifecycle.state.as_str(),
                 transient_failures = job.lifecycle.transient_failures,
+                work_failures = job.lifecycle.work_failures,
                 due_at = job.lifecycle.due_at.map(tracing::field::display),
                 error = %error.detail(),
                 error.code = treatment.code,

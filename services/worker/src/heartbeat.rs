@@ -1,7 +1,5 @@
 //! Keeps an attempt's lease alive while its file is made.
 
-use std::time::Duration;
-
 use tokio::time::{Instant, MissedTickBehavior};
 use waybill_store::attempt;
 
@@ -15,18 +13,17 @@ use crate::metrics;
 /// Renews the lease at every heartbeat and returns only with the reason to stop: the job is somebody else's, or this
 /// worker can no longer know that it is not.
 pub(crate) async fn keep(worker: &Worker, claimed: &Claimed, meter: &Meter) -> AttemptError {
-    // Reckoned from before the claim was sent, so that the lease is over here no later than in the database.
-    let mut held_until = claimed.asked_at + worker.lease;
     let mut beats = tokio::time::interval_at(Instant::now() + worker.heartbeat, worker.heartbeat);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        let held_until = claimed.lease.held_until();
         if tokio::time::timeout_at(held_until, beats.tick()).await.is_err() {
             return AttemptError::LeaseLost;
         }
         let asked_at = Instant::now();
         match tokio::time::timeout_at(held_until, beat(worker, claimed, meter)).await {
             Ok(Ok(true)) => {
-                held_until = asked_at + worker.lease;
+                claimed.lease.renewed(asked_at, worker.lease);
                 metrics::lease_renewed();
             }
             Ok(Ok(false)) => return AttemptError::Fenced,
@@ -34,7 +31,7 @@ pub(crate) async fn keep(worker: &Worker, claimed: &Claimed, meter: &Meter) -> A
                 export_id = %claimed.job.export_id,
                 fence = claimed.fence(),
                 error = &error as &(dyn std::error::Error + 'static),
-                remaining_ms = remaining(held_until).as_millis(),
+                remaining_ms = claimed.lease.remaining().as_millis(),
                 "the lease could not be renewed"
             ),
             Err(_elapsed) => return AttemptError::LeaseLost,
@@ -47,8 +44,4 @@ async fn beat(worker: &Worker, claimed: &Claimed, meter: &Meter) -> Result<bool,
     let lease_ms = i64::try_from(worker.lease.as_millis()).unwrap_or(i64::MAX);
     let progress = meter.read();
     Ok(attempt::heartbeat(&**client, &claimed.job.export_id, claimed.fence(), lease_ms, progress).await?)
-}
-
-fn remaining(held_until: Instant) -> Duration {
-    held_until.saturating_duration_since(Instant::now())
 }

@@ -16,9 +16,11 @@ mod dataset;
 mod dispatch;
 mod execution;
 mod heartbeat;
+mod lease;
 mod measure;
 pub mod metrics;
 mod object_key;
+mod recording;
 mod settling;
 
 use std::sync::Arc;

@@ -4,11 +4,10 @@
 //! and reads its own attempt back by key before it decides anything. Deliberately absent: a write that does not go
 //! through the job's lifecycle, and any touch of an object.
 
-use std::time::Duration;
-
 use tokio_postgres::Transaction;
 use waybill_domain::attempt::AttemptState;
 use waybill_domain::job::{Command, Decision, JobState, Rejection, decide};
+use waybill_domain::limits::Spread;
 use waybill_store::attempt::{self, Cause, Progress};
 use waybill_store::candidate::{self, Candidate};
 use waybill_store::claim;
@@ -18,12 +17,7 @@ use crate::Worker;
 use crate::attempt_error::{AttemptError, Verdict};
 use crate::claiming::Claimed;
 use crate::database::DatabaseError;
-
-/// How often the end of an attempt is tried before its lease is left to run out.
-const TRIES_MAX: u32 = 5;
-
-/// The wait before the second try; it doubles with each further one.
-const BACKOFF_FIRST_MS: u64 = 200;
+use crate::recording;
 
 /// How the end of an attempt came out.
 #[derive(Debug)]
@@ -37,60 +31,27 @@ pub enum Settled {
 /// Selects the candidate as the job's result and publishes the fact, if this attempt still holds the job.
 ///
 /// # Errors
-/// The database could not be reached in [`TRIES_MAX`] tries.
+/// The database could not be reached before the lease was over.
 pub async fn complete(
     worker: &Worker,
     claimed: &Claimed,
     candidate: &Candidate,
     progress: Progress,
 ) -> Result<Settled, DatabaseError> {
-    settle(worker, claimed, &End::Complete(candidate), progress).await
+    recording::record(claimed, "the completion", || complete_once(worker, claimed, candidate, progress)).await
 }
 
 /// Fails the job for a passing reason or for good, if this attempt still holds it.
 ///
 /// # Errors
-/// The database could not be reached in [`TRIES_MAX`] tries.
+/// The database could not be reached before the lease was over.
 pub(crate) async fn fail(
     worker: &Worker,
     claimed: &Claimed,
     error: &AttemptError,
     progress: Progress,
 ) -> Result<Settled, DatabaseError> {
-    settle(worker, claimed, &End::Fail(error), progress).await
-}
-
-/// What an attempt ends with.
-enum End<'a> {
-    Complete(&'a Candidate),
-    Fail(&'a AttemptError),
-}
-
-async fn settle(
-    worker: &Worker,
-    claimed: &Claimed,
-    end: &End<'_>,
-    progress: Progress,
-) -> Result<Settled, DatabaseError> {
-    let mut tried = 0;
-    loop {
-        let answer = match end {
-            End::Complete(candidate) => complete_once(worker, claimed, candidate, progress).await,
-            End::Fail(error) => fail_once(worker, claimed, error, progress).await,
-        };
-        tried += 1;
-        match answer {
-            Err(error) if tried < TRIES_MAX => {
-                tracing::debug!(
-                    error = &error as &(dyn std::error::Error + 'static),
-                    tried,
-                    "settling again"
-                );
-                tokio::time::sleep(Duration::from_millis(BACKOFF_FIRST_MS << (tried - 1))).await;
-            }
-            answer => return answer,
-        }
-    }
+    recording::record(claimed, "the failure", || fail_once(worker, claimed, error, progress)).await
 }
 
 async fn complete_once(
@@ -132,8 +93,10 @@ async fn fail_once(
     let treatment = error.kind().treatment();
     let command = match treatment.verdict {
         Verdict::Permanent => Command::FailForGood { fence },
-        Verdict::HandBack => Command::HandBack { fence },
-        Verdict::Transient | Verdict::Fenced => Command::FailTransient { fence },
+        Verdict::HandBack | Verdict::Fenced => Command::HandBack { fence },
+        Verdict::Transient(suspect) => {
+            Command::FailTransient { fence, suspect, spread: Spread::of(&claimed.job.export_id) }
+        }
     };
     let mut client = worker.export.get().await?;
     let tx = client.transaction().await?;

@@ -1,6 +1,9 @@
-//! Rows 23, 25 and 27: a worker dies after its claim or after its upload, or comes back as a zombie.
+//! Rows 23, 25 and 27: a worker dies after its claim or after its upload, or comes back as a zombie; and Postgres goes
+//! away when it is about to complete.
 
-use waybill_testkit::{Caller, Launch, Process, System};
+use std::cell::Cell;
+
+use waybill_testkit::{Caller, Launch, Process, System, within};
 
 use crate::aftermath::{Aftermath, facts_are_in_order, objects, the_file_is_right};
 
@@ -129,4 +132,39 @@ async fn a_zombie_that_comes_back_while_its_successor_runs_is_told_apart_by_its_
     scene.is_whole(&after).await;
     assert_eq!(after.attempts().await, ["fenced", "succeeded"]);
     assert_eq!(after.candidates().await, ["verified", "selected"]);
+}
+
+#[tokio::test]
+async fn a_completion_outlasts_a_postgres_that_is_away_and_the_export_takes_one_attempt() {
+    let scene = scene().await;
+    let patient = scene.system.settings().set("worker.lease_ms", 60_000);
+    let worker = Launch::roles(&["worker"], patient).fault_point("worker.verified").start();
+    worker.wait_stopped().await;
+    let after = Aftermath::of(&scene.system, &scene.export_id).await;
+    let database = scene.system.database.name();
+    let closed = format!("ALTER DATABASE {database} CONNECTION LIMIT 0");
+    after.admin.batch_execute(&closed).await.expect("nobody gets in");
+    let cut = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+               WHERE datname = current_database() AND usename = 'waybill_worker'";
+    after.admin.batch_execute(cut).await.expect("the worker's sessions end");
+
+    worker.cont().await;
+    // Later than the fifth try, which is where an error that does not pass is given up.
+    let tried = Cell::new(0);
+    let sixth = worker.log().event(|event| {
+        let again = event.message() == "could not be recorded, trying again";
+        tried.set(tried.get() + u32::from(again));
+        (tried.get() == 6).then_some(())
+    });
+    within("the completion to be tried in vain", sixth).await;
+    assert_eq!(after.facts().await, ["waybill.export.requested"]);
+    let open = format!("ALTER DATABASE {database} CONNECTION LIMIT -1");
+    after.admin.batch_execute(&open).await.expect("everybody gets in");
+
+    assert_eq!(scene.caller.settled(&scene.export_id).await["state"], "succeeded", "{}", worker.log().tail());
+    after.downstreams_are_done().await;
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["succeeded"]);
+    assert_eq!(after.candidates().await, ["selected"]);
+    assert_eq!(objects(&scene.system), 1);
 }

@@ -3,8 +3,8 @@
 SELECT
     jobs.export_id, jobs.tenant_id, jobs.service_account_id, jobs.dataset, jobs.format, jobs.columns, jobs.name,
     jobs.labels, jobs.notify, jobs.state, jobs.version, jobs.fence, jobs.lease_until, jobs.due_at,
-    jobs.transient_failures, jobs.lost_leases, jobs.result_candidate_id, jobs.failure_code, jobs.failure_detail,
-    jobs.accepted_at, jobs.finished_at,
+    jobs.transient_failures, jobs.work_failures, jobs.lost_leases, jobs.result_candidate_id, jobs.failure_code,
+    jobs.failure_detail, jobs.accepted_at, jobs.finished_at,
     result.object_key AS result_object_key,
     result.rows AS result_rows,
     result.bytes AS result_bytes,

@@ -8,5 +8,5 @@ INSERT INTO export.jobs (
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 RETURNING
     export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
-    state, version, fence, lease_until, due_at, transient_failures, lost_leases,
+    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases,
     result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;

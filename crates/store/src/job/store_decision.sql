@@ -8,12 +8,13 @@ SET state = $5,
     due_at = $9,
     remind_at = $10,
     transient_failures = $11,
-    lost_leases = $12,
-    failure_code = $13,
-    failure_detail = $14,
-    finished_at = CASE WHEN $15 THEN coalesce(finished_at, now()) END
+    work_failures = $12,
+    lost_leases = $13,
+    failure_code = $14,
+    failure_detail = $15,
+    finished_at = CASE WHEN $16 THEN coalesce(finished_at, now()) END
 WHERE export_id = $1 AND fence = $2 AND state = $3 AND version = $4
 RETURNING
     export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
-    state, version, fence, lease_until, due_at, transient_failures, lost_leases,
+    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases,
     result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;

@@ -10,19 +10,20 @@ use waybill_worker::{Claimed, Outcome, Settled, Worker, claim_next, complete, ex
 
 use crate::house::House;
 
-const PROGRESS: Progress = Progress { rows_done: 3, rows_total: Some(3) };
+pub(crate) const PROGRESS: Progress = Progress { rows_done: 3, rows_total: Some(3) };
+
+const FILE: Verified = Verified { rows: 3, bytes: 30, sha256: [7; 32] };
 
 async fn claimed(worker: &Worker) -> Claimed {
     claim_next(worker).await.expect("the database answers").expect("a job is due")
 }
 
 /// A verified candidate of this claim, as if its file had been made.
-async fn verified(house: &House, claimed: &Claimed) -> Candidate {
+pub(crate) async fn verified(house: &House, claimed: &Claimed) -> Candidate {
     let id = CandidateId::from_uuid(Uuid::now_v7());
     let (export, fence) = (&claimed.job.export_id, claimed.fence());
     assert!(candidate::announce(&house.admin, &id, export, fence, id.as_str()).await.expect("announced"));
-    let file = Verified { rows: 3, bytes: 30, sha256: [7; 32] };
-    candidate::verify(&house.admin, &id, fence, &file).await.expect("an answer").expect("it is writing")
+    candidate::verify(&house.admin, &id, fence, &FILE).await.expect("an answer").expect("it is writing")
 }
 
 /// A job that the first worker claimed and the second took over.
@@ -132,8 +133,9 @@ async fn a_zombie_can_neither_announce_nor_verify_nor_select_a_candidate() {
     let (db, fence) = (&house.admin, zombie.fence());
     let fresh = CandidateId::from_uuid(Uuid::now_v7());
     assert!(!candidate::announce(db, &fresh, &export, fence, "late").await.expect("an answer"));
-    let file = Verified { rows: 9, bytes: 90, sha256: [9; 32] };
-    assert_eq!(candidate::verify(db, &verified.candidate_id, fence, &file).await.expect("an answer"), None);
+    assert_eq!(candidate::verify(db, &verified.candidate_id, fence, &FILE).await.expect("an answer"), None);
+    let (again, key) = (&verified.candidate_id, verified.object_key.as_str());
+    assert!(!candidate::announce(db, again, &export, fence, key).await.expect("an answer"));
     assert_eq!(candidate::find(db, &verified.candidate_id).await.expect("an answer"), Some(verified));
     assert_eq!(candidate::find(db, &fresh).await.expect("an answer"), None);
 }
@@ -144,10 +146,20 @@ async fn each_write_of_a_candidate_happens_once() {
     house.job(&house.tenant(1).await, 1).await;
     let held = claimed(&house.worker("one")).await;
     let (export, fence) = (&held.job.export_id, held.fence());
+    let id = CandidateId::from_uuid(Uuid::now_v7());
+    for key in ["a key", "a key"] {
+        assert!(candidate::announce(&house.admin, &id, export, fence, key).await.expect("an answer"));
+    }
+    let other = candidate::announce(&house.admin, &id, export, fence, "another key").await;
+    assert!(!other.expect("an answer"), "what was announced stays as it was");
     let candidate = verified(&house, &held).await;
+    let again = candidate::verify(&house.admin, &candidate.candidate_id, fence, &FILE).await;
+    assert_eq!(again.expect("an answer").as_ref(), Some(&candidate), "a lost answer is given again");
     let file = Verified { rows: 9, bytes: 90, sha256: [9; 32] };
     let again = candidate::verify(&house.admin, &candidate.candidate_id, fence, &file).await;
     assert_eq!(again.expect("an answer"), None, "what was verified stays as it was");
+    let late = candidate::announce(&house.admin, &candidate.candidate_id, export, fence, id.as_str()).await;
+    assert!(!late.expect("an answer"), "nor is it announced again");
     let selected = candidate::select(&house.admin, &candidate.candidate_id, export, fence).await;
     assert_eq!(selected.expect("an answer").map(|candidate| candidate.state), Some(CandidateState::Selected));
     let again = candidate::select(&house.admin, &candidate.candidate_id, export, fence).await;

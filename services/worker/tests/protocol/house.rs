@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, Pool};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::config::Host;
+use tokio_postgres::{Client, Config, NoTls};
 use uuid::Uuid;
 use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
 use waybill_objects::Place;
 use waybill_publication::Publisher;
 use waybill_testkit::TestDatabase;
 use waybill_worker::Worker;
+
+use crate::gate::Gate;
 
 /// What one test works on.
 pub(crate) struct House {
@@ -50,16 +53,39 @@ impl House {
 
     /// A worker of this house.
     pub(crate) fn worker_with_lease(&self, name: &str, lease: Duration) -> Arc<Worker> {
+        Arc::new(self.worker_on(pool(self.config()), name, lease))
+    }
+
+    /// A worker whose way to the database of exports, and to no other, leads through this gate.
+    pub(crate) fn worker_behind(&self, gate: &Gate, lease: Duration) -> Arc<Worker> {
+        let config = self.config();
+        let mut behind = Config::new();
+        behind.host(gate.address().ip().to_string()).port(gate.address().port());
+        behind.user(config.get_user().expect("a role")).dbname(config.get_dbname().expect("a database"));
+        behind.password(config.get_password().expect("a password"));
+        Arc::new(self.worker_on(pool(behind), "behind the gate", lease))
+    }
+
+    /// A gate before this house's server.
+    pub(crate) async fn gate(&self) -> Gate {
+        let config = self.config();
+        let Some(Host::Tcp(host)) = config.get_hosts().first() else {
+            panic!("the test server has no address")
+        };
+        Gate::before((host.clone(), config.get_ports().first().copied().unwrap_or(5432))).await
+    }
+
+    fn worker_on(&self, export: Pool, name: &str, lease: Duration) -> Worker {
         let url = self.objects_url();
-        Arc::new(Worker {
+        Worker {
             name: name.to_owned(),
-            export: self.pool(),
-            dataset: self.pool(),
+            export,
+            dataset: pool(self.config()),
             objects: Place::parse(&url).and_then(|place| place.to_write()).expect("a directory can be made"),
             publisher: Publisher::new("urn:waybill:test", "test.").expect("source and prefix are fine"),
             lease,
             heartbeat: lease / 3,
-        })
+        }
     }
 
     /// Where this house's objects lie, as the configuration wants it.
@@ -67,9 +93,8 @@ impl House {
         format!("file://{}", self.objects.display())
     }
 
-    fn pool(&self) -> Pool {
-        let config = self.database.role_url("worker").parse().expect("the testkit's address is one");
-        Pool::builder(Manager::new(config, NoTls)).max_size(16).build().expect("no timeouts are set")
+    fn config(&self) -> Config {
+        self.database.role_url("worker").parse().expect("the testkit's address is one")
     }
 
     /// Where a key's object lies.
@@ -177,4 +202,8 @@ impl Drop for House {
         // What stays behind lies in the machine's folder for what may go.
         let _left = std::fs::remove_dir_all(&self.objects);
     }
+}
+
+fn pool(config: Config) -> Pool {
+    Pool::builder(Manager::new(config, NoTls)).max_size(16).build().expect("no timeouts are set")
 }

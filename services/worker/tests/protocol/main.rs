@@ -3,5 +3,7 @@
 mod attempt;
 mod claim;
 mod fencing;
+mod gate;
 mod house;
+mod outage;
 mod running;
