@@ -136,7 +136,9 @@ impl Running {
     fn is_itself(&self) -> bool {
         let pid = Pid::from_raw(self.pid);
         let same_start = identity::started(pid).is_some_and(|started| started == self.started);
-        same_start && identity::command_line(pid).is_some_and(|line| line.contains(&self.command))
+        // A process that is just being replaced by its program has an empty command line for a moment.
+        let same_command = |line: String| line.is_empty() || line.contains(&self.command);
+        same_start && identity::command_line(pid).is_some_and(same_command)
     }
 
     fn is_gone_within(&self, limit: Duration) -> bool {
