@@ -27,11 +27,7 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
         Ok(()) if existing == wanted => findings.ok(SUBJECT, format!("{} can be written", wanted.display())),
         Ok(()) => findings.ok(
             SUBJECT,
-            format!(
-                "{} will be made by the worker: {} can be written",
-                wanted.display(),
-                existing.display()
-            ),
+            format!("{} will be made by the worker: {} can be written", wanted.display(), existing.display()),
         ),
         Err(error) if existing == wanted => findings.fail(
             SUBJECT,
