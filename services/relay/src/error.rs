@@ -1,7 +1,5 @@
 //! What can go wrong, apart from what is retried.
 
-use std::error::Error as _;
-
 use deadpool_postgres::PoolError as NoConnection;
 use waybill_outbox::window::WindowError;
 use waybill_runtime::RoleError;
@@ -42,17 +40,4 @@ pub(crate) enum DatabaseError {
     Pool(#[from] NoConnection),
     #[error(transparent)]
     Window(#[from] WindowError),
-}
-
-impl DatabaseError {
-    /// The error with its causes, on one line.
-    pub(crate) fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut source = self.source();
-        while let Some(cause) = source {
-            text = format!("{text}: {cause}");
-            source = cause.source();
-        }
-        text
-    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use tokio::time::Instant;
 use waybill_outbox::window::{self, Cursor, WindowError};
-use waybill_runtime::Context;
+use waybill_runtime::{Context, chain};
 
 use crate::backoff::Backoff;
 use crate::codes;
@@ -74,7 +74,7 @@ pub(crate) fn report(context: &Context, error: &DatabaseError) {
         DatabaseError::Window(WindowError::Fenced { .. } | WindowError::Database(_))
         | DatabaseError::Pool(_) => codes::RELAY_DATABASE_FAILING,
     };
-    context.health.degraded(DATABASE, code, error.chain());
+    context.health.degraded(DATABASE, code, chain(&error));
 }
 
 enum Attempt {
