@@ -87,80 +87,77 @@ pub(crate) struct Treatment {
 impl ErrorKind {
     /// What follows from this kind.
     pub(crate) fn treatment(self) -> Treatment {
-        use Suspect::{Surroundings, Work};
-        use Verdict::{Fenced, HandBack, Permanent, Transient};
-        let (verdict, code, hint) = match self {
-            Self::DatasetUnregistered => (
-                Permanent,
-                codes::DATASET_UNREGISTERED,
-                "register the data set again and ask for a new export",
-            ),
+        let (code, hint) = match self {
+            Self::DatasetUnregistered => {
+                (codes::DATASET_UNREGISTERED, "register the data set again and ask for a new export")
+            }
             Self::DatasetRelationMissing => (
-                Permanent,
                 codes::DATASET_RELATION_MISSING,
                 "the registered schema and relation must exist in the database of [database.dataset]",
             ),
-            Self::DatasetColumnMissing => (
-                Permanent,
-                codes::DATASET_COLUMN_MISSING,
-                "the relation no longer has a column that is registered",
-            ),
+            Self::DatasetColumnMissing => {
+                (codes::DATASET_COLUMN_MISSING, "the relation no longer has a column that is registered")
+            }
             Self::DatasetPermissionDenied => (
-                Permanent,
                 codes::DATASET_PERMISSION_DENIED,
                 "grant the worker's database user USAGE on the schema and SELECT on the relation",
             ),
             Self::DatasetQueryRefused => (
-                Permanent,
                 codes::DATASET_QUERY_REFUSED,
                 "the SQLSTATE says why; often the tenant column is not of a text type or a view computes nonsense",
             ),
             Self::DatasetUnavailable => (
-                Transient(Surroundings),
                 codes::DATASET_UNAVAILABLE,
                 "check the server of [database.dataset], its credential and its locks",
             ),
             Self::DatasetStalled => (
-                Transient(Surroundings),
                 codes::DATASET_STALLED,
                 "an index on the tenant column and the key columns lets rows come without a sort",
             ),
             Self::ObjectStoreUnavailable => (
-                Transient(Surroundings),
                 codes::OBJECT_STORE_UNAVAILABLE,
                 "check the store of [object_store]: reachable, writable, not full",
             ),
-            Self::ObjectDiffers => (
-                Transient(Work),
-                codes::OBJECT_DIFFERS,
-                "the store gave back other bytes than it took: check its disk",
-            ),
-            Self::RowsDiffer => (
-                Transient(Work),
-                codes::ROWS_DIFFER,
-                "a volatile view, or a key that repeats rows, cannot be exported",
-            ),
-            Self::ExportDatabaseUnavailable => (
-                Transient(Surroundings),
-                codes::EXPORT_DATABASE_UNAVAILABLE,
-                "check the server of [database.export]",
-            ),
-            Self::DeadlineExceeded => (
-                Transient(Work),
-                codes::ATTEMPT_DEADLINE_EXCEEDED,
-                "export less at once, or from a faster source",
-            ),
-            Self::Stopped => (HandBack, codes::WORKER_STOPPED, "none is needed: another worker takes it"),
-            Self::Fenced => {
-                (Fenced, codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts")
+            Self::ObjectDiffers => {
+                (codes::OBJECT_DIFFERS, "the store gave back other bytes than it took: check its disk")
             }
-            Self::LeaseLost => (
-                Transient(Surroundings),
-                codes::LEASE_LOST,
-                "[worker] lease_ms must be longer than the database's outages",
-            ),
+            Self::RowsDiffer => {
+                (codes::ROWS_DIFFER, "a volatile view, or a key that repeats rows, cannot be exported")
+            }
+            Self::ExportDatabaseUnavailable => {
+                (codes::EXPORT_DATABASE_UNAVAILABLE, "check the server of [database.export]")
+            }
+            Self::DeadlineExceeded => {
+                (codes::ATTEMPT_DEADLINE_EXCEEDED, "export less at once, or from a faster source")
+            }
+            Self::Stopped => (codes::WORKER_STOPPED, "none is needed: another worker takes it"),
+            Self::Fenced => (codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts"),
+            Self::LeaseLost => {
+                (codes::LEASE_LOST, "[worker] lease_ms must be longer than the database's outages")
+            }
         };
-        Treatment { verdict, code, hint }
+        Treatment { verdict: self.verdict(), code, hint }
+    }
+
+    /// Whether trying again can help.
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::DatasetUnregistered
+            | Self::DatasetRelationMissing
+            | Self::DatasetColumnMissing
+            | Self::DatasetPermissionDenied
+            | Self::DatasetQueryRefused => Verdict::Permanent,
+            Self::DatasetUnavailable
+            | Self::DatasetStalled
+            | Self::ObjectStoreUnavailable
+            | Self::ExportDatabaseUnavailable
+            | Self::LeaseLost => Verdict::Transient(Suspect::Surroundings),
+            Self::ObjectDiffers | Self::RowsDiffer | Self::DeadlineExceeded => {
+                Verdict::Transient(Suspect::Work)
+            }
+            Self::Stopped => Verdict::HandBack,
+            Self::Fenced => Verdict::Fenced,
+        }
     }
 }
 
