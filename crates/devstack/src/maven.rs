@@ -54,7 +54,9 @@ fn copy_dependencies(undertaking: &Undertaking, pom: &Path, dir: &Path) -> Resul
     }
     undertaking.remove_when_interrupted(&partial);
     let mut maven = Command::new("mvn");
-    maven.args(["--batch-mode", "--no-transfer-progress", "--quiet", "--file"]).arg(pom);
+    maven
+        .args(["--batch-mode", "--no-transfer-progress", "--quiet", "-Dstyle.color=never", "--file"])
+        .arg(pom);
     maven.args(["dependency:copy-dependencies", "-DincludeScope=runtime"]);
     maven.arg(format!("-DoutputDirectory={}", partial.display()));
     undertaking.run(&mut maven, "mvn", "install Maven, for example `apt-get install maven`")?;
