@@ -51,7 +51,7 @@ impl System {
 fn apply(place: &Place, undertaking: &Undertaking, console: &Console) -> Result<()> {
     console.step("Apply migrations", |_| {
         let report = answer(undertaking, waybill(place).args(["migrate", "apply", "--json"])).context(
-            "if a migration was edited since it was applied here, `./dev reset` starts from nothing",
+            "the migrations do not apply. If one was edited since, `./dev reset` starts from nothing",
         )?;
         let schemas = report["databases"].as_array().into_iter().flatten();
         let schemas = schemas.flat_map(|database| database["schemas"].as_array().into_iter().flatten());
