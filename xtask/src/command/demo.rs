@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
-use waybill_devstack::{Credentials, Undertaking};
+use waybill_devstack::Undertaking;
 
 use self::accounts::{Accounts, TENANTS};
 use self::api::Api;
@@ -25,7 +25,7 @@ use super::up::addresses;
 use crate::console::{Console, seconds};
 use crate::place::Place;
 use crate::remote::block_on;
-use crate::system::{System, signing_secret, write_if_changed};
+use crate::system::{System, write_if_changed};
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
@@ -76,12 +76,11 @@ Worth trying next:
 
 async fn tell(place: &Place, quiet: bool, system: &System, accounts: &Accounts) -> Result<Seen> {
     let tenant = &accounts.tenants[0];
-    let signing_secret = signing_secret(&mut Credentials::load(&place.layout)?)?;
     let tale = Tale {
         quiet,
         api: Api::new(&system.api_url, &accounts.api_key)?,
         mail: &system.infrastructure.mail,
-        receiver: Receiver::listen(&signing_secret, tenant).await?,
+        receiver: Receiver::listen(&accounts.webhook_secret).await?,
         folder: place.layout.dir().join("demo"),
         rows: seed::rows_of(&system.infrastructure.admin_url, tenant).await?,
     };

@@ -18,6 +18,8 @@ pub(super) struct Accounts {
     pub(super) tenants: Vec<String>,
     /// The key of the first tenant's service account.
     pub(super) api_key: String,
+    /// What the first tenant's webhook receivers check signatures with.
+    pub(super) webhook_secret: String,
     ops_key: String,
 }
 
@@ -57,8 +59,10 @@ impl Accounts {
                 let scopes = ["--scope", "exports:read", "--scope", "exports:write"];
                 operator.made(&[&["api-key", "create", &account][..], &scopes[..]].concat(), "api_key")
             })?;
+            let webhook_secret =
+                operator.made(&["tenant", "webhook-secret", &tenants[0]], "webhook_secret")?;
             let said = format!("{} of {}", tenants[0], TENANTS[0]);
-            Ok((Self { tenants, api_key, ops_key: operator.key }, said))
+            Ok((Self { tenants, api_key, webhook_secret, ops_key: operator.key }, said))
         })
     }
 

@@ -9,17 +9,10 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, Mac};
 use serde_json::Value;
-use sha2::Sha256;
 use standardwebhooks::Webhook;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-
-/// The derivation of a tenant's signing key from the deployment's, as the notifier documents it.
-const PURPOSE: &str = "waybill-webhook-v1:";
 
 /// A webhook as it came, its signature verified.
 #[derive(Debug)]
@@ -43,9 +36,8 @@ struct Door {
 
 impl Receiver {
     /// Listens, and verifies with the tenant's key.
-    pub(super) async fn listen(signing_secret: &str, tenant: &str) -> Result<Self> {
-        let key =
-            Webhook::new(&tenant_secret(signing_secret, tenant)).context("the signing key is unusable")?;
+    pub(super) async fn listen(webhook_secret: &str) -> Result<Self> {
+        let key = Webhook::new(webhook_secret).context("the signing key is unusable")?;
         let (verified, received) = mpsc::channel(16);
         let router = Router::new().route("/hooks/exports", post(receive));
         let router = router.with_state(Door { key: Arc::new(key), verified });
@@ -75,24 +67,4 @@ async fn receive(State(door): State<Door>, headers: HeaderMap, body: Bytes) -> S
     // Nobody listens any more only when the demo is over.
     let _ = door.verified.send(Received { id, body: json }).await;
     StatusCode::NO_CONTENT
-}
-
-fn tenant_secret(signing_secret: &str, tenant: &str) -> String {
-    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-    let mut mac = Hmac::<Sha256>::new_from_slice(signing_secret.as_bytes()).expect("HMAC takes any key");
-    mac.update(PURPOSE.as_bytes());
-    mac.update(tenant.as_bytes());
-    format!("whsec_{}", STANDARD.encode(mac.finalize().into_bytes()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tenants_key_is_the_one_that_the_notifier_derives() {
-        let tenant = "ten_00000000000000000000000000000001";
-        let expected = "whsec_v8xyZR9TYAAiuIwXhGe5f0Kfz8zO5BnicAIAqIVCzWM=";
-        assert_eq!(tenant_secret("a master secret", tenant), expected);
-    }
 }
