@@ -10,6 +10,9 @@ use crate::health::Health;
 use crate::pool::{Address, Dedicated, PoolError};
 use crate::role::{Role, Schema};
 
+/// What `/readyz` calls a role that has not begun its work.
+const BEGINNING: &str = "start";
+
 /// What a role is given to run with. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
@@ -82,6 +85,16 @@ impl Context {
     #[must_use]
     pub fn group(&self, name: &str) -> String {
         format!("{}{name}", self.config.kafka.topic_prefix)
+    }
+
+    /// Says that the role has not begun its work yet: the process is not ready.
+    pub fn beginning(&self) {
+        self.health.failed(BEGINNING, crate::codes::ROLE_STARTING, "the role has not begun its work");
+    }
+
+    /// Says that it has.
+    pub fn begun(&self) {
+        self.health.clear(BEGINNING);
     }
 
     /// Binds a listener and logs the address that it got.

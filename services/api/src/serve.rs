@@ -39,6 +39,7 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let app = App::new(&context)?;
     let address = context.config.api.listen;
     let listener = context.listen(address).await.map_err(|source| Error::Listen { address, source })?;
+    context.begun();
     let watching = tokio::spawn(watch(app.clone(), context.health.clone(), context.shutdown.clone()));
     let bounds = Bounds {
         connections_max: context.config.api.connections_max,

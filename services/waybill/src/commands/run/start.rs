@@ -15,13 +15,16 @@ const RETRY_LONGEST: Duration = Duration::from_secs(5);
 
 /// Runs one role once its schemas are those that this version knows.
 pub(super) async fn start(context: Context) -> Result<(), CommandError> {
-    context.health.failed("start", runtime_codes::ROLE_STARTING, "the role has not begun its work");
+    context.beginning();
     if !wait_for_schemas(&context).await? {
         return Ok(());
     }
-    context.health.clear("start");
-    tracing::info!(role = %context.role, "started");
     let role = context.role;
+    // The api says so itself, once callers can reach it.
+    if role != Role::Api {
+        context.begun();
+    }
+    tracing::info!(%role, "started");
     // One arm a service: their errors are types of their own. Boxed, because a role's future is large.
     match role {
         Role::Api => Box::pin(waybill_api::run(context)).await.map_err(|error| failed(role, error)),
