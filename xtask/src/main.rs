@@ -54,6 +54,8 @@ fn main() -> ExitCode {
         let console = Console::new();
         command::run(arguments.command, arguments.yes, &place, &undertaking, &console)
     });
+    // What fails because it was interrupted is no failure of its own.
+    undertaking.give_way_to_interrupt();
     match outcome {
         Ok(code) => code,
         Err(error) => {

@@ -160,6 +160,17 @@ impl Undertaking {
         inner.folders.clear();
     }
 
+    /// Gives way to an interrupt that is under way: that one takes everything back and then ends the process. To be
+    /// called before the process ends otherwise, whose end would cut the taking back short.
+    pub fn give_way_to_interrupt(&self) {
+        // The lock is held for as long as things are taken back, and the mark is set before the first of them.
+        if self.lock().interrupted {
+            loop {
+                thread::park();
+            }
+        }
+    }
+
     /// Stops and removes everything that this invocation has started and not kept.
     pub fn take_back(&self) {
         let mut inner = self.lock();
