@@ -119,8 +119,13 @@ async fn a_shutdown_abandons_what_outlasts_its_grace_and_the_job_is_due_again() 
     let house = House::new().await;
     let tenant = house.tenant(1).await;
     let export = house.job(&tenant, 0).await;
-    let blocker = house.database.admin().await;
-    blocker.batch_execute("BEGIN; LOCK TABLE shop.orders").await.expect("no attempt can read");
+    // Not a lock: an attempt waits for one no longer than its own lock_timeout, and would end before the grace does.
+    let endless = "CREATE VIEW shop.endless_orders AS
+         SELECT orders.* FROM (SELECT pg_sleep(3600)) AS endless, shop.orders;
+         GRANT SELECT ON shop.endless_orders TO waybill_worker;
+         UPDATE export.datasets SET source_relation = 'endless_orders'";
+    house.admin.batch_execute(endless).await.expect("no attempt reads to the end");
+    house.orders(&tenant, 1).await;
     let running = run(&house).await;
     eventually("it is claimed", async || house.story(&export).await.starts_with("running").then_some(()))
         .await;
