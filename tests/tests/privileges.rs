@@ -80,7 +80,7 @@ async fn an_outbox_row_is_written_once_and_never_again() {
         assert_eq!(holders(&database, "outbox.events", privilege).await, set(&[]), "{privilege}");
     }
     assert_eq!(holders(&database, "outbox.events", "INSERT").await, set(&["api", "worker", "reconciler"]));
-    assert_eq!(holders(&database, "outbox.cursors", "UPDATE").await, set(&["relay"]));
+    assert_eq!(holders(&database, "outbox.cursor", "UPDATE").await, set(&["relay"]));
 }
 
 #[tokio::test]

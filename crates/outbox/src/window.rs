@@ -30,8 +30,6 @@ use std::time::Duration;
 /// What an active relay holds: the fence that its every write names, and the window that it works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// The outbox that this is the cursor of.
-    pub outbox: String,
     /// One more with every takeover. A write with an older fence changes nothing.
     pub fence: i64,
     /// The server that gave the lease. On another one the window means nothing.
@@ -44,19 +42,14 @@ pub struct Cursor {
 #[derive(Debug, thiserror::Error)]
 pub enum WindowError {
     /// Zero rows changed: another relay has taken over, or the window is not the one that the caller knows.
-    #[error("fence {fence} of outbox `{outbox}` is no longer the current one")]
+    #[error("fence {fence} of the outbox is no longer the current one")]
     Fenced {
-        /// The outbox.
-        outbox: String,
         /// The fence that the caller held.
         fence: i64,
     },
-    /// There is no cursor of that name: the outbox was never installed here.
-    #[error("there is no outbox `{outbox}` in this database")]
-    Missing {
-        /// The name that was asked for.
-        outbox: String,
-    },
+    /// The connection's schema has no outbox: it was never installed there.
+    #[error("there is no outbox in this schema")]
+    Missing,
     /// The server is not the one whose transactions the window counts: nothing may be sent or moved by it.
     #[error("the cursor is of another database: it was written under {known}, and {found} answers")]
     DatabaseChanged {

@@ -100,7 +100,7 @@ pub async fn apply(
             let grant = format!("GRANT SELECT ON {schema}.schema_history TO {}", roles::quoted(role.name));
             db.batch_execute(&grant).await?;
         }
-        db.batch_execute("RESET ROLE").await?;
+        db.batch_execute("RESET ROLE; RESET search_path").await?;
     }
     db.execute(include_str!("migrations/end_turn.sql"), &[&TURN_LOCK]).await?;
     Ok(applied)
@@ -113,7 +113,10 @@ async fn migrate(db: &mut Client, schema: Schema) -> Result<SchemaPlan, Migratio
         return Err(MigrationError::OtherVersion { schema, stored, known: schema.latest() });
     }
     db.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {OWNER}")).await?;
-    db.batch_execute(&format!("SET ROLE {OWNER}; SET lock_timeout = {LOCK_TIMEOUT_MS}")).await?;
+    let session = format!(
+        "SET ROLE {OWNER}; SET lock_timeout = {LOCK_TIMEOUT_MS}; SET search_path = {schema}, pg_temp"
+    );
+    db.batch_execute(&session).await?;
     let mut runner =
         schema.runner().map_err(|source| MigrationError::Migration { schema, source: source.into() })?;
     runner.set_migration_table_name(format!("{schema}.schema_history"));

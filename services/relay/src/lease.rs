@@ -84,9 +84,9 @@ async fn renew(pool: &Pool, options: &Options, fence: i64) -> Result<(), Renewal
         tracing::debug!(error = &error as &dyn std::error::Error, "no connection to renew the lease");
         Renewal::Failed
     })?;
-    window::renew(&**db, &options.outbox, fence, options.lease).await.map_err(|error| match error {
+    window::renew(&**db, fence, options.lease).await.map_err(|error| match error {
         WindowError::Fenced { .. } => Renewal::Fenced,
-        WindowError::Missing { .. } | WindowError::DatabaseChanged { .. } | WindowError::Database(_) => {
+        WindowError::Missing | WindowError::DatabaseChanged { .. } | WindowError::Database(_) => {
             tracing::debug!(error = &error as &dyn std::error::Error, "the lease was not renewed");
             Renewal::Failed
         }
@@ -94,10 +94,10 @@ async fn renew(pool: &Pool, options: &Options, fence: i64) -> Result<(), Renewal
 }
 
 /// Gives the lease back and wakes the standbys, within `limit`. Failing is harmless: the lease ends by itself.
-pub(crate) async fn release(pool: &Pool, options: &Options, fence: i64, limit: Duration) {
+pub(crate) async fn release(pool: &Pool, fence: i64, limit: Duration) {
     let give_back = async {
         let db = pool.get().await.ok()?;
-        window::release(&**db, &options.outbox, fence).await.ok()?;
+        window::release(&**db, fence).await.ok()?;
         window::announce_release(&**db).await.ok()
     };
     if !matches!(tokio::time::timeout(limit, give_back).await, Ok(Some(()))) {

@@ -53,7 +53,7 @@ pub async fn run(context: Context) -> Result<(), Error> {
         let end = active::relay(&context, &pool, &options, &wakes, taken).await;
         ::metrics::gauge!(metrics::ACTIVE.name).set(0);
         match end {
-            Ok(End::Shutdown) => lease::release(&pool, &options, fence, RELEASE_MAX).await,
+            Ok(End::Shutdown) => lease::release(&pool, fence, RELEASE_MAX).await,
             Ok(End::Lost(Lost::Fenced)) => {
                 tracing::warn!(outbox.fence = fence, code = codes::RELAY_FENCED, "fenced: standing by");
             }
@@ -72,7 +72,7 @@ pub async fn run(context: Context) -> Result<(), Error> {
                 );
             }
             Err(error) => {
-                lease::release(&pool, &options, fence, RELEASE_MAX).await;
+                lease::release(&pool, fence, RELEASE_MAX).await;
                 relayed = Err(error);
                 break;
             }

@@ -69,7 +69,7 @@ pub(crate) async fn acquire(
 /// Says that the database does not answer, has no such outbox, or is not the one that the cursor is of.
 pub(crate) fn report(context: &Context, error: &DatabaseError) {
     let code = match error {
-        DatabaseError::Window(WindowError::Missing { .. }) => codes::RELAY_OUTBOX_MISSING,
+        DatabaseError::Window(WindowError::Missing) => codes::RELAY_OUTBOX_MISSING,
         DatabaseError::Window(WindowError::DatabaseChanged { .. }) => codes::RELAY_DATABASE_CHANGED,
         DatabaseError::Window(WindowError::Fenced { .. } | WindowError::Database(_))
         | DatabaseError::Pool(_) => codes::RELAY_DATABASE_FAILING,
@@ -85,8 +85,8 @@ enum Attempt {
 async fn attempt(pool: &Pool, options: &Options, holder: &str) -> Result<Attempt, DatabaseError> {
     let db = pool.get().await?;
     let asked = Instant::now();
-    if let Some(cursor) = window::acquire(&**db, &options.outbox, holder, options.lease).await? {
+    if let Some(cursor) = window::acquire(&**db, holder, options.lease).await? {
         return Ok(Attempt::Taken(Taken { cursor, asked }));
     }
-    Ok(Attempt::HeldFor(window::standing(&**db, &options.outbox).await?.remaining))
+    Ok(Attempt::HeldFor(window::standing(&**db).await?.remaining))
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio_postgres::GenericClient;
+use tokio_postgres::error::SqlState;
 
 use super::identity::{self, Identity};
 use super::position::Window;
@@ -29,15 +30,13 @@ pub struct Standing {
 /// [`WindowError::Database`].
 pub async fn acquire(
     db: &impl GenericClient,
-    outbox: &str,
     holder: &str,
     lease: Duration,
 ) -> Result<Option<Cursor>, WindowError> {
-    let taken = db.query_opt(include_str!("sql/acquire.sql"), &[&outbox, &holder, &seconds(lease)]).await?;
+    let taken = db.query_opt(include_str!("sql/acquire.sql"), &[&holder, &seconds(lease)]).await?;
     taken
         .map(|row| {
             Ok(Cursor {
-                outbox: outbox.to_owned(),
                 fence: row.try_get("fence")?,
                 identity: Identity {
                     system_identifier: row.try_get("system_identifier")?,
@@ -58,11 +57,15 @@ pub async fn acquire(
 /// # Errors
 /// [`WindowError::Missing`] when there is no such outbox, [`WindowError::DatabaseChanged`], else
 /// [`WindowError::Database`].
-pub async fn standing(db: &impl GenericClient, outbox: &str) -> Result<Standing, WindowError> {
+pub async fn standing(db: &impl GenericClient) -> Result<Standing, WindowError> {
     let row = db
-        .query_opt(include_str!("sql/standing.sql"), &[&outbox])
-        .await?
-        .ok_or_else(|| WindowError::Missing { outbox: outbox.to_owned() })?;
+        .query_opt(include_str!("sql/standing.sql"), &[])
+        .await
+        .map_err(|error| match error.code() {
+            Some(&SqlState::UNDEFINED_TABLE) => WindowError::Missing,
+            _ => WindowError::Database(error),
+        })?
+        .ok_or(WindowError::Missing)?;
     identity::checked(&row)?;
     let remaining_seconds: f64 = row.try_get("remaining_seconds")?;
     Ok(Standing {
@@ -78,12 +81,11 @@ pub async fn standing(db: &impl GenericClient, outbox: &str) -> Result<Standing,
 /// [`WindowError::Fenced`] when somebody did, else [`WindowError::Database`].
 pub async fn renew(
     db: &impl GenericClient,
-    outbox: &str,
     fence: i64,
     lease: Duration,
 ) -> Result<(), WindowError> {
-    match db.execute(include_str!("sql/renew.sql"), &[&outbox, &fence, &seconds(lease)]).await? {
-        0 => Err(WindowError::Fenced { outbox: outbox.to_owned(), fence }),
+    match db.execute(include_str!("sql/renew.sql"), &[&fence, &seconds(lease)]).await? {
+        0 => Err(WindowError::Fenced { fence }),
         _ => Ok(()),
     }
 }
@@ -92,8 +94,8 @@ pub async fn renew(
 ///
 /// # Errors
 /// [`WindowError::Database`]; the lease then ends by itself.
-pub async fn release(db: &impl GenericClient, outbox: &str, fence: i64) -> Result<(), WindowError> {
-    db.execute(include_str!("sql/release.sql"), &[&outbox, &fence]).await?;
+pub async fn release(db: &impl GenericClient, fence: i64) -> Result<(), WindowError> {
+    db.execute(include_str!("sql/release.sql"), &[&fence]).await?;
     Ok(())
 }
 

@@ -44,7 +44,7 @@ impl Statements {
     /// # Errors
     /// [`WindowError::Fenced`], [`WindowError::DatabaseChanged`], [`WindowError::Database`].
     pub async fn load(&self, db: &impl GenericClient, cursor: &mut Cursor) -> Result<(), WindowError> {
-        let row = db.query_opt(&self.load, &[&cursor.outbox, &cursor.fence]).await?;
+        let row = db.query_opt(&self.load, &[&cursor.fence]).await?;
         let row = row.ok_or_else(|| fenced(cursor))?;
         // A fence can come twice, once on either side of a restore; the server that gave ours cannot.
         identity::same(cursor.identity.clone(), identity::checked(&row)?)?;
@@ -70,7 +70,7 @@ impl Statements {
     /// # Errors
     /// [`WindowError::Fenced`], also when the window is not drained; [`WindowError::Database`].
     pub async fn open(&self, db: &impl GenericClient, cursor: &mut Cursor) -> Result<(), WindowError> {
-        let row = db.query_opt(&self.open, &[&cursor.outbox, &cursor.fence]).await?;
+        let row = db.query_opt(&self.open, &[&cursor.fence]).await?;
         let row = row.ok_or_else(|| fenced(cursor))?;
         cursor.window.to = row.try_get("to_snapshot")?;
         Ok(())
@@ -162,8 +162,8 @@ async fn move_by(
     last_seq: i64,
     events: i32,
 ) -> Result<(), WindowError> {
-    let Cursor { outbox, fence, window: Window { from, to, after_seq }, .. } = cursor;
-    let row = db.query_one(statement, &[outbox, fence, after_seq, &last_seq, &events, from, to]).await?;
+    let Cursor { fence, window: Window { from, to, after_seq }, .. } = cursor;
+    let row = db.query_one(statement, &[fence, after_seq, &last_seq, &events, from, to]).await?;
     match row.try_get::<_, i64>(0)? {
         0 => Err(fenced(cursor)),
         _ => Ok(()),
@@ -171,5 +171,5 @@ async fn move_by(
 }
 
 fn fenced(cursor: &Cursor) -> WindowError {
-    WindowError::Fenced { outbox: cursor.outbox.clone(), fence: cursor.fence }
+    WindowError::Fenced { fence: cursor.fence }
 }

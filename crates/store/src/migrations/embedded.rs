@@ -39,7 +39,7 @@ macro_rules! files {
 
 const EXPORT: &[File] =
     files!["export" / "V1__tenants_and_keys", "export" / "V2__jobs", "export" / "V3__consumer"];
-const OUTBOX: &[File] = files!["outbox" / "V1__events"];
+const OUTBOX: &[File] = files!["outbox" / "V1__events", "outbox" / "V2__privileges"];
 const SEARCH: &[File] = files!["search" / "V1__documents", "search" / "V2__consumer"];
 const STATS: &[File] = files!["stats" / "V1__counters", "stats" / "V2__consumer"];
 const NOTIFY: &[File] = files!["notify" / "V1__notifications", "notify" / "V2__consumer"];

@@ -190,8 +190,8 @@ async fn an_idle_relay_writes_nothing_but_its_lease() {
     let relay = house.relay(&house.settings().set("relay.poll_interval_ms", 10).set("relay.lease_ms", 3_000));
     house.write("a", "one").await;
     house.drained().await;
-    let moved = "SELECT (extract(epoch FROM moved_at) * 1000000)::bigint FROM outbox.cursors";
-    let renewed = "SELECT (extract(epoch FROM lease_until) * 1000000)::bigint FROM outbox.cursors";
+    let moved = "SELECT (extract(epoch FROM moved_at) * 1000000)::bigint FROM outbox.cursor";
+    let renewed = "SELECT (extract(epoch FROM lease_until) * 1000000)::bigint FROM outbox.cursor";
     let (stood, lease) = (house.outbox.number(moved).await, house.outbox.number(renewed).await);
     eventually("the lease is renewed", async || (house.outbox.number(renewed).await > lease).then_some(()))
         .await;

@@ -34,15 +34,22 @@ impl Outbox {
 
     /// Takes the lease, with the relay's own privileges, on a connection of its own.
     pub(crate) async fn cursor(&self, holder: &str) -> (Client, Statements, Cursor) {
-        let db = self.database.role("relay").await;
+        let db = self.relay_role().await;
         let statements = Statements::prepare(&db).await.expect("prepared");
-        let taken = acquire(&db, "main", holder, LONG).await.expect("the database answers");
+        let taken = acquire(&db, holder, LONG).await.expect("the database answers");
         (db, statements, taken.expect("the lease is free"))
+    }
+
+    /// A connection with the relay's own privileges and, as its pool has it, its schema.
+    pub(crate) async fn relay_role(&self) -> Client {
+        let db = self.database.role("relay").await;
+        db.batch_execute("SET search_path = outbox").await.expect("set");
+        db
     }
 
     /// Ends the lease, as time would.
     pub(crate) async fn expire(&self) {
-        self.run("UPDATE outbox.cursors SET lease_until = now() - interval '1 second'").await;
+        self.run("UPDATE outbox.cursor SET lease_until = now() - interval '1 second'").await;
     }
 
     pub(crate) async fn run(&self, sql: &str) {
@@ -56,7 +63,7 @@ impl Outbox {
 
     /// Where the cursor stands, as text.
     pub(crate) async fn place(&self) -> String {
-        let sql = "SELECT concat_ws(' ', from_snapshot, to_snapshot, after_seq) FROM outbox.cursors";
+        let sql = "SELECT concat_ws(' ', from_snapshot, to_snapshot, after_seq) FROM outbox.cursor";
         self.admin.query_one(sql, &[]).await.expect("the cursor").get(0)
     }
 }
@@ -120,7 +127,7 @@ impl House {
     /// Waits until every row that is committed now is behind the cursor.
     pub(crate) async fn drained(&self) {
         eventually("the outbox is drained", async || {
-            let left = "SELECT count(*) FROM outbox.events, outbox.cursors \
+            let left = "SELECT count(*) FROM outbox.events, outbox.cursor \
                         WHERE NOT pg_visible_in_snapshot(xid, from_snapshot)";
             (self.outbox.number(left).await == 0).then_some(())
         })

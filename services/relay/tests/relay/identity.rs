@@ -7,10 +7,10 @@ use waybill_testkit::eventually;
 use crate::fixtures::{House, LONG, Outbox, first_occurrences};
 
 /// As after a promotion: the same server's copy, another history.
-const ANOTHER_TIMELINE: &str = "UPDATE outbox.cursors SET timeline = timeline + 1";
+const ANOTHER_TIMELINE: &str = "UPDATE outbox.cursor SET timeline = timeline + 1";
 
 /// As after a dump was read into another server.
-const ANOTHER_SERVER: &str = "UPDATE outbox.cursors SET system_identifier = '1', timeline = 1";
+const ANOTHER_SERVER: &str = "UPDATE outbox.cursor SET system_identifier = '1', timeline = 1";
 
 /// The statement of the page that says what to do.
 fn way_on() -> String {
@@ -33,12 +33,12 @@ async fn looked_again(house: &House) {
 #[tokio::test]
 async fn the_first_lease_records_the_server_and_later_ones_ask_for_the_same() {
     let outbox = Outbox::new().await;
-    let unknown = "SELECT count(*) FROM outbox.cursors WHERE system_identifier IS NULL AND timeline IS NULL";
+    let unknown = "SELECT count(*) FROM outbox.cursor WHERE system_identifier IS NULL AND timeline IS NULL";
     assert_eq!(outbox.number(unknown).await, 1, "no relay was ever active");
     let (db, statements, mut cursor) = outbox.cursor("first").await;
-    let recorded = "SELECT count(*) FROM outbox.cursors, pg_control_system() AS control, pg_control_checkpoint() AS checkpoint \
-                    WHERE cursors.system_identifier = control.system_identifier::text \
-                        AND cursors.timeline = checkpoint.timeline_id";
+    let recorded = "SELECT count(*) FROM outbox.cursor, pg_control_system() AS control, pg_control_checkpoint() AS checkpoint \
+                    WHERE cursor.system_identifier = control.system_identifier::text \
+                        AND cursor.timeline = checkpoint.timeline_id";
     assert_eq!(outbox.number(recorded).await, 1);
     statements.load(&db, &mut cursor).await.expect("the same server");
 
@@ -47,9 +47,9 @@ async fn the_first_lease_records_the_server_and_later_ones_ask_for_the_same() {
         let loaded = statements.load(&db, &mut cursor).await;
         assert!(matches!(loaded, Err(WindowError::DatabaseChanged { .. })), "{change}: {loaded:?}");
         outbox.expire().await;
-        let taken = acquire(&db, "main", "second", LONG).await.expect("an answer");
+        let taken = acquire(&db, "second", LONG).await.expect("an answer");
         assert!(taken.is_none(), "{change}: {taken:?}");
-        let stands = standing(&db, "main").await;
+        let stands = standing(&db).await;
         assert!(matches!(stands, Err(WindowError::DatabaseChanged { .. })), "{change}: {stands:?}");
     }
 }

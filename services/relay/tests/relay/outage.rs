@@ -52,7 +52,7 @@ async fn a_broker_that_is_away_at_the_start_is_said_and_holds_up_no_shutdown() {
     within("the relay ends", relay.end()).await;
     assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     assert_eq!(house.outbox.place().await, place, "nothing was marked");
-    let free = "SELECT (lease_until <= now())::int::bigint FROM outbox.cursors";
+    let free = "SELECT (lease_until <= now())::int::bigint FROM outbox.cursor";
     assert_eq!(house.outbox.number(free).await, 1, "the lease was given back");
     let next = house.relay(&house.settings());
     house.drained().await;

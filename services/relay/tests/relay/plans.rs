@@ -15,7 +15,7 @@ const SEED: [&str; 4] = [
         COMMIT;
     END LOOP; END $$",
     "VACUUM ANALYZE outbox.events",
-    "UPDATE outbox.cursors SET from_snapshot = pg_current_snapshot(), to_snapshot = pg_current_snapshot()",
+    "UPDATE outbox.cursor SET from_snapshot = pg_current_snapshot(), to_snapshot = pg_current_snapshot()",
     "INSERT INTO outbox.events (topic, key, event_id, header_names, header_values, payload)
     SELECT 'events', 'k', 'evt', '{}', '{}', 'x' FROM generate_series(1, 20)",
 ];
@@ -76,10 +76,10 @@ async fn every_read_of_a_window_goes_through_an_index_with_and_without_known_par
     for step in SEED {
         outbox.run(step).await;
     }
-    let db = outbox.database.role("relay").await;
+    let db = outbox.relay_role().await;
     let row = outbox
         .admin
-        .query_one("SELECT from_snapshot::text, pg_current_snapshot()::text FROM outbox.cursors", &[]);
+        .query_one("SELECT from_snapshot::text, pg_current_snapshot()::text FROM outbox.cursor", &[]);
     let row = row.await.expect("the cursor");
     let (from, to): (String, String) = (row.get(0), row.get(1));
     let newest = outbox.number("SELECT max(seq) FROM outbox.events").await;

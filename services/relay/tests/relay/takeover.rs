@@ -4,7 +4,7 @@ use waybill_testkit::eventually;
 
 use crate::fixtures::{House, first_occurrences};
 
-const FENCE: &str = "SELECT fence FROM outbox.cursors";
+const FENCE: &str = "SELECT fence FROM outbox.cursor";
 
 /// A lease whose end a test waits for.
 const LEASE_MS: i64 = 2_000;
@@ -24,7 +24,7 @@ async fn a_standby_takes_over_when_the_lease_of_a_crashed_relay_is_over() {
     let fence = house.outbox.number(FENCE).await;
     let second = house.relay(&settings);
     first.crash().await;
-    let until = "SELECT (extract(epoch FROM lease_until) * 1000000)::bigint FROM outbox.cursors";
+    let until = "SELECT (extract(epoch FROM lease_until) * 1000000)::bigint FROM outbox.cursor";
     // On a busy machine the takeover may have happened already; then there is nothing to compare.
     let held = format!("SELECT coalesce(({until} WHERE fence = {fence}), 0)");
     let over = house.outbox.number(&held).await;
@@ -63,7 +63,7 @@ async fn a_relay_whose_fence_is_old_moves_nothing_and_stands_by() {
     house.write("a", "1").await;
     house.drained().await;
     // Another takes over in the same moment in which a row is committed.
-    let steal = "UPDATE outbox.cursors SET fence = fence + 1, holder = 'another', lease_until = now() + interval '1 hour'";
+    let steal = "UPDATE outbox.cursor SET fence = fence + 1, holder = 'another', lease_until = now() + interval '1 hour'";
     house.outbox.run(steal).await;
     let stolen = house.outbox.number(FENCE).await;
     let place = house.outbox.place().await;

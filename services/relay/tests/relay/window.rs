@@ -105,7 +105,7 @@ async fn an_old_fence_moves_nothing() {
         old_statements.advance(&old_db, &mut old.clone(), batch).await,
         old_statements.drain(&old_db, &mut old.clone(), Some(batch)).await,
         old_statements.load(&old_db, &mut old.clone()).await,
-        renew(&old_db, "main", old.fence, LONG).await,
+        renew(&old_db, old.fence, LONG).await,
     ];
     for outcome in fenced {
         assert!(
@@ -113,10 +113,10 @@ async fn an_old_fence_moves_nothing() {
             "{outcome:?}"
         );
     }
-    release(&old_db, "main", old.fence).await.expect("giving back another's lease is no error");
+    release(&old_db, old.fence).await.expect("giving back another's lease is no error");
     assert_eq!(outbox.place().await, before);
     assert_eq!(outbox.number("SELECT count(*) FROM outbox.batches").await, 0);
-    let standing = standing(&old_db, "main").await.expect("an answer");
+    let standing = standing(&old_db).await.expect("an answer");
     assert_eq!((standing.fence, standing.holder.as_deref()), (new.fence, Some("second")));
 }
 
@@ -205,12 +205,13 @@ async fn both_reads_find_the_same_rows_in_pages_that_rows_or_bytes_bound() {
 async fn the_lease_is_taken_by_one_and_free_again_once_it_was_given_back() {
     let outbox = Outbox::new().await;
     let (db, _, cursor) = outbox.cursor("first").await;
-    assert!(acquire(&db, "main", "second", LONG).await.expect("an answer").is_none());
-    let held = standing(&db, "main").await.expect("an answer");
+    assert!(acquire(&db, "second", LONG).await.expect("an answer").is_none());
+    let held = standing(&db).await.expect("an answer");
     assert!(held.remaining > LONG / 2, "{held:?}");
-    release(&db, "main", cursor.fence).await.expect("given back");
-    let taken = acquire(&db, "main", "second", LONG).await.expect("an answer").expect("free");
+    release(&db, cursor.fence).await.expect("given back");
+    let taken = acquire(&db, "second", LONG).await.expect("an answer").expect("free");
     assert_eq!(taken.fence, cursor.fence + 1);
-    let missing = standing(&db, "elsewhere").await;
-    assert!(matches!(missing, Err(WindowError::Missing { .. })), "{missing:?}");
+    db.batch_execute("SET search_path = pg_temp").await.expect("set");
+    let missing = standing(&db).await;
+    assert!(matches!(missing, Err(WindowError::Missing)), "{missing:?}");
 }

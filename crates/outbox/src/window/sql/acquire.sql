@@ -1,16 +1,15 @@
 -- Takes the lease when it is over, and only on the server whose transactions the window counts; the first relay of all
 -- records which one that is. Lock: the cursor's row, for one statement. Idempotency key: none; taking it twice only raises
--- the fence. Index: cursors_pkey.
-UPDATE outbox.cursors AS cursor
+-- the fence. Index: cursor_pkey.
+UPDATE cursor
 SET
     fence = cursor.fence + 1,
-    holder = $2,
-    lease_until = now() + make_interval(secs => $3),
+    holder = $1,
+    lease_until = now() + make_interval(secs => $2),
     system_identifier = server.system_identifier,
     timeline = server.timeline
-FROM outbox.server_identity() AS server
-WHERE cursor.outbox = $1
-    AND cursor.lease_until <= now()
+FROM server_identity() AS server
+WHERE cursor.lease_until <= now()
     AND coalesce(cursor.system_identifier, server.system_identifier) = server.system_identifier
     AND coalesce(cursor.timeline, server.timeline) = server.timeline
 RETURNING

@@ -11,7 +11,7 @@ FROM (
                 coalesce(octet_length(key), 0) + coalesce(octet_length(payload), 0)
                 + octet_length(array_send(header_names)) + octet_length(array_send(header_values))
             ) AS bytes
-        FROM outbox.events
+        FROM events
         WHERE seq > $3
             AND seq <= $6
             AND pg_visible_in_snapshot(xid, $2)

@@ -14,14 +14,14 @@ FROM (
             ) AS bytes
         FROM (
             SELECT seq, topic, key, header_names, header_values, payload, created_at
-            FROM outbox.events
+            FROM events
             WHERE xid >= pg_snapshot_xmax($1)
                 AND xid < pg_snapshot_xmax($2)
                 AND pg_visible_in_snapshot(xid, $2)
                 AND seq > $3
             UNION ALL
             SELECT seq, topic, key, header_names, header_values, payload, created_at
-            FROM outbox.events
+            FROM events
             WHERE xid = ANY ($6::xid8[])
                 AND pg_visible_in_snapshot(xid, $2)
                 AND NOT pg_visible_in_snapshot(xid, $1)

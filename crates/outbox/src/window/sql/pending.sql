@@ -3,13 +3,13 @@
 -- otherwise make a sequential scan look cheap. Transactions that are still in progress are not looked at.
 SELECT
     (
-        SELECT seq FROM outbox.events
+        SELECT seq FROM events
         WHERE xid >= pg_snapshot_xmax($1) AND pg_visible_in_snapshot(xid, pg_current_snapshot())
         ORDER BY xid
         LIMIT 1
     ) IS NOT NULL
     OR (
-        SELECT seq FROM outbox.events
+        SELECT seq FROM events
         WHERE xid = ANY (ARRAY(
             SELECT ended FROM unnest($2::xid8[]) AS ended
             WHERE pg_visible_in_snapshot(ended, pg_current_snapshot())

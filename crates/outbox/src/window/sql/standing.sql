@@ -1,5 +1,5 @@
 -- Who holds the lease, and for how long; whose transactions the window counts, and who answers. Lock: none.
--- Index: cursors_pkey. (An infinite lease_until is never subtracted: Postgres refuses to.)
+-- Index: cursor_pkey. (An infinite lease_until is never subtracted: Postgres refuses to.)
 SELECT
     cursor.holder,
     cursor.fence,
@@ -9,5 +9,4 @@ SELECT
     END::double precision AS remaining_seconds,
     cursor.system_identifier, cursor.timeline,
     server.system_identifier AS found_system_identifier, server.timeline AS found_timeline
-FROM outbox.cursors AS cursor, outbox.server_identity() AS server
-WHERE cursor.outbox = $1
+FROM cursor, server_identity() AS server

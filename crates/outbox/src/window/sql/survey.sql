@@ -3,14 +3,14 @@
 SELECT count(*) AS rows, max(seq) AS last_seq
 FROM (
     SELECT seq
-    FROM outbox.events
+    FROM events
     WHERE xid >= pg_snapshot_xmax($1)
         AND xid < pg_snapshot_xmax($2)
         AND pg_visible_in_snapshot(xid, $2)
         AND seq > $3
     UNION ALL
     SELECT seq
-    FROM outbox.events
+    FROM events
     WHERE xid = ANY ($4::xid8[])
         AND pg_visible_in_snapshot(xid, $2)
         AND NOT pg_visible_in_snapshot(xid, $1)

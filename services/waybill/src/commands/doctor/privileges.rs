@@ -45,12 +45,12 @@ const fn expected(role: Role, schema: Schema) -> Grants {
             (&["service_accounts", "datasets", "intents", "facts", "commands", "decisions"], ADD),
             (&["attempts", "candidates"], READ),
         ],
-        (Role::Api, Schema::Outbox) => &[(&["events"], ADD), (&["batches", "cursors"], READ)],
+        (Role::Api, Schema::Outbox) => &[(&["events"], ADD), (&["batches", "cursor"], READ)],
         (Role::Api, Schema::Search) => &[(&["documents", "pointer"], READ)],
         (Role::Api, Schema::Stats) => &[(&["counters", "pointer"], READ)],
         (Role::Api, Schema::Notify) => &[(&["notifications", "attempts"], READ)],
         (Role::Relay, Schema::Outbox) => {
-            &[(&["events"], READ), (&["cursors"], MOVE), (&["batches"], &["INSERT"])]
+            &[(&["events"], READ), (&["cursor"], MOVE), (&["batches"], &["INSERT"])]
         }
         (Role::Worker, Schema::Export) => &[
             (&["tenants", "jobs"], MOVE),
