@@ -82,6 +82,9 @@ pub(crate) enum Command {
     /// Make Kafka's topics as schemas/topics.toml declares them
     #[command(subcommand)]
     Topic(commands::topic::TopicCommand),
+    /// Outboxes: put one into any database
+    #[command(subcommand)]
+    Outbox(commands::outbox::OutboxCommand),
     /// Check everything that Waybill needs, and say what to do about each finding
     #[command(after_help = commands::doctor::EXAMPLES)]
     Doctor,

@@ -63,6 +63,7 @@ async fn dispatch(cli: Cli, output: Output) -> Result<(), CommandError> {
         Command::Up => commands::up::run(load(&global)?).await,
         Command::Migrate(command) => commands::migrate::run(command, &load(&global)?, output).await,
         Command::Topic(command) => commands::topic::run(command, &load(&global)?, output).await,
+        Command::Outbox(command) => commands::outbox::run(command, &output).await,
         Command::Doctor => commands::doctor::run(&load(&global)?, output).await,
         Command::Config(command) => commands::config::run(&command, || load(&global), output),
         Command::Tenant(command) => commands::tenant::run(command, || load(&global), &output).await,
