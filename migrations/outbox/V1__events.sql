@@ -129,6 +129,7 @@ CREATE TABLE parked (
 );
 
 CREATE INDEX parked_open ON parked (hold_id, seq) WHERE state IN ('refused', 'waiting');
+CREATE INDEX parked_sent ON parked (sent_at) WHERE state = 'sent';
 
 -- Which topic of that name was sent to. One that was deleted and made again has another id, and holds nothing of it.
 CREATE TABLE topics (
@@ -180,4 +181,198 @@ END
 $$;
 
 REVOKE ALL ON FUNCTION ensure_partitions(integer) FROM PUBLIC;
+
+-- Appends one event in the caller's transaction and answers its seq. A writer in any language needs nothing but EXECUTE on
+-- this and USAGE on the schema. Writers of one key call it while they hold the row lock of what the key stands for: that
+-- is what makes the order of seq the order of their commits. It refuses what the crate waybill-outbox refuses, and
+-- counts a record's bytes as that does; a test compares the verdicts of the two.
+CREATE FUNCTION outbox_append(
+    topic text,
+    key bytea,
+    event_id text,
+    header_names text[],
+    header_values bytea[],
+    payload bytea
+) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    names text[] := coalesce(header_names, '{}');
+    contents bytea[] := coalesce(header_values, '{}');
+    -- A record batch's header, one record's fixed fields and a header's two lengths, each at their largest.
+    batch_overhead_bytes CONSTANT integer := 61 + 21;
+    header_overhead_bytes CONSTANT integer := 10;
+    header_name_bytes_max CONSTANT integer := 255;
+    headers_max CONSTANT integer := 64;
+    event_bytes_max CONSTANT integer := 1000000;
+    bytes bigint;
+    appended_seq bigint;
+    refusal text;
+    hint text;
+BEGIN
+    IF topic IS NULL OR topic !~ '^[a-zA-Z0-9._-]{1,249}$' OR topic IN ('.', '..') THEN
+        refusal := format('%L is no topic name', topic);
+        hint := 'Kafka takes 1 to 249 of a-z A-Z 0-9 . _ -';
+    ELSIF event_id IS NULL OR event_id = '' THEN
+        refusal := format('an event for topic %L has an empty event id', topic);
+        hint := 'give it an id by which it can be found again';
+    ELSIF cardinality(names) <> cardinality(contents)
+        OR coalesce(array_ndims(names), 1) <> 1 OR coalesce(array_ndims(contents), 1) <> 1
+    THEN
+        refusal := format('%s header names and %s values', cardinality(names), cardinality(contents));
+        hint := 'give two lists of one dimension, a value for each name; a value may be NULL';
+    ELSIF cardinality(names) > headers_max THEN
+        refusal := format('%s headers', cardinality(names));
+        hint := format('%s at most are accepted', headers_max);
+    ELSIF EXISTS (
+        SELECT FROM unnest(names) AS name
+        WHERE name IS NULL
+            OR octet_length(name) NOT BETWEEN 1 AND header_name_bytes_max
+            OR name ~ '[\u0001-\u001F\u007F-\u009F]'
+    ) THEN
+        refusal := 'a header name that no record can have';
+        hint := format('1 to %s bytes without control characters', header_name_bytes_max);
+    ELSE
+        SELECT batch_overhead_bytes + coalesce(octet_length(key), 0) + coalesce(octet_length(payload), 0)
+            + coalesce(sum(header_overhead_bytes + octet_length(name) + coalesce(octet_length(content), 0)), 0)
+        INTO bytes
+        FROM unnest(names, contents) AS header (name, content);
+        IF bytes > event_bytes_max THEN
+            refusal := format('the record would take %s bytes', bytes);
+            hint := format('%s at most are accepted: keep large content elsewhere, and send what identifies it', event_bytes_max);
+        END IF;
+    END IF;
+    IF refusal IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'invalid_parameter_value', MESSAGE = 'outbox-event-refused: ' || refusal, HINT = hint;
+    END IF;
+
+    INSERT INTO events (topic, key, event_id, header_names, header_values, payload)
+    VALUES (
+        outbox_append.topic, outbox_append.key, outbox_append.event_id, names, contents, outbox_append.payload
+    )
+    RETURNING seq INTO appended_seq;
+    IF appended_seq IS NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'triggered_data_change_violation',
+            MESSAGE = format('outbox-row-swallowed: the event %L was not stored', event_id),
+            HINT = 'a BEFORE INSERT trigger or a rule on the table events took the row; remove it';
+    END IF;
+    RETURN appended_seq;
+END
+$$;
+
+REVOKE ALL ON FUNCTION outbox_append(text, bytea, text, text[], bytea[], bytea) FROM PUBLIC;
+
+-- The partitions that ensure_partitions made, by their names.
+CREATE FUNCTION daily_partitions(OUT parent text, OUT name name, OUT day date) RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT top, child.relname, to_date(right(child.relname, 8), 'YYYYMMDD')
+    FROM unnest(ARRAY['events', 'batches']) AS top
+    JOIN pg_inherits ON inhparent = to_regclass(format('%I.%I', current_schema(), top))
+    JOIN pg_class AS child ON child.oid = inhrelid AND child.relname ~ ('^' || top || '_[0-9]{8}$')
+$$;
+
+REVOKE ALL ON FUNCTION daily_partitions() FROM PUBLIC;
+
+-- Whether a partition of events holds a row that no relay is known to have passed: one that the window's lower end does not
+-- see, unless it is from before a restore and those were sent again. All of them are such while they are still being
+-- sent again, and on a server that the cursor is not of: a snapshot of before a restore also sees xids that were
+-- given out a second time. Each call looks with a new snapshot, and through the partition's own events_by_xid.
+CREATE FUNCTION holds_unrelayed(partition name) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$
+DECLARE
+    answer boolean;
+BEGIN
+    EXECUTE format(
+        'SELECT NOT EXISTS (
+            SELECT FROM cursor, server_identity() AS server
+            WHERE cursor.resend_after_seq IS NULL
+                AND cursor.system_identifier = server.system_identifier
+                AND cursor.timeline = server.timeline
+        ) OR (
+            SELECT event.xid
+            FROM %I AS event, cursor
+            WHERE event.xid >= (SELECT pg_snapshot_xmin(from_snapshot) FROM cursor)
+                AND event.seq > cursor.floor_seq
+                AND NOT pg_visible_in_snapshot(event.xid, cursor.from_snapshot)
+            ORDER BY event.xid
+            LIMIT 1
+        ) IS NOT NULL',
+        partition
+    ) INTO answer;
+    RETURN answer;
+END
+$$;
+
+REVOKE ALL ON FUNCTION holds_unrelayed(name) FROM PUBLIC;
+
+-- Drops the oldest partition whose every row is older than so many days and was relayed, one a call, and answers its name;
+-- kept counts the partitions that are as old and hold a row that was not. A partition of batches goes when none of
+-- events is left that is as old. Dropping takes ACCESS EXCLUSIVE on the parent: writers wait behind that, so it waits for
+-- at most 100 ms, and fails; the caller comes again later. Whoever was waited for may have committed a row
+-- meanwhile, which is why the rows are looked at again under the lock.
+CREATE FUNCTION drop_relayed(retention_days integer, OUT dropped text, OUT kept integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
+DECLARE
+    ends_by date := (now() AT TIME ZONE 'UTC')::date - retention_days;
+    aged record;
+    victim record;
+    oldest_events date;
+BEGIN
+    IF retention_days NOT BETWEEN 1 AND 3650 THEN
+        RAISE EXCEPTION 'retention_days must be between 1 and 3650, got %', retention_days;
+    END IF;
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'drop_relayed looks again after it has waited, which only READ COMMITTED lets it';
+    END IF;
+    kept := 0;
+    FOR aged IN
+        SELECT parent, name, day FROM daily_partitions() WHERE day + 1 <= ends_by ORDER BY parent DESC, day
+    LOOP
+        IF aged.parent = 'events' AND holds_unrelayed(aged.name) THEN
+            kept := kept + 1;
+            oldest_events := coalesce(oldest_events, aged.day);
+        ELSIF victim IS NULL AND (aged.parent = 'events' OR oldest_events IS NULL OR aged.day < oldest_events) THEN
+            victim := aged;
+        END IF;
+    END LOOP;
+    IF victim IS NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format('LOCK TABLE ONLY %I, %I IN ACCESS EXCLUSIVE MODE', victim.parent, victim.name);
+    IF victim.parent = 'events' AND holds_unrelayed(victim.name) THEN
+        kept := kept + 1;
+        RETURN;
+    END IF;
+    EXECUTE format('DROP TABLE %I', victim.name);
+    dropped := victim.name;
+END
+$$;
+
+REVOKE ALL ON FUNCTION drop_relayed(integer) FROM PUBLIC;
+
+-- Deletes parked rows that were sent so many days ago, at most rows_max of them, and answers how many. Those that wait,
+-- and those that a person discarded, stay.
+CREATE FUNCTION forget_sent(retention_days integer, rows_max integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    forgotten integer;
+BEGIN
+    IF retention_days NOT BETWEEN 1 AND 3650 OR rows_max NOT BETWEEN 1 AND 100000 THEN
+        RAISE EXCEPTION 'retention_days must be between 1 and 3650 and rows_max between 1 and 100000';
+    END IF;
+    DELETE FROM parked
+    WHERE seq IN (
+        SELECT parked.seq FROM parked
+        WHERE state = 'sent' AND sent_at < now() - make_interval(days => retention_days)
+        ORDER BY sent_at
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    );
+    GET DIAGNOSTICS forgotten = ROW_COUNT;
+    RETURN forgotten;
+END
+$$;
+
+REVOKE ALL ON FUNCTION forget_sent(integer, integer) FROM PUBLIC;
 SELECT ensure_partitions(14);

@@ -14,4 +14,6 @@ GRANT UPDATE (state, decided_by, decided_at, decision_reason) ON outbox.parked T
 GRANT UPDATE (resume_requested_at) ON outbox.holds TO waybill_api;
 GRANT UPDATE (topic_id, recorded_at, decided_by, decision_reason) ON outbox.topics TO waybill_api;
 GRANT EXECUTE ON FUNCTION outbox.server_identity() TO waybill_relay;
-GRANT EXECUTE ON FUNCTION outbox.ensure_partitions(integer) TO waybill_reconciler;
+GRANT EXECUTE ON FUNCTION
+    outbox.ensure_partitions(integer), outbox.drop_relayed(integer), outbox.forget_sent(integer, integer)
+    TO waybill_reconciler;
