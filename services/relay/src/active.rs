@@ -1,16 +1,16 @@
-//! The active relay: opens windows, reads them, and moves the cursor behind what Kafka acknowledged.
+//! The active relay: opens windows, reads them, and moves the cursor behind what Kafka acknowledged, all at once.
 
 use std::time::Duration;
 
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::Pool;
+use tokio::task::yield_now;
 use tokio::time::sleep;
 use waybill_fault_points::{Point, reach};
-use waybill_outbox::window::{
-    Batch, Cursor, Move, Reading, Statements, Step, Window, WindowError, next_move,
-};
+use waybill_outbox::window::{Cursor, Move, Reading, Step, Window, WindowError, next_move};
 use waybill_runtime::Context;
 
 use crate::backoff::Backoff;
+use crate::database::{Answer, Change, Changed, Database, Question, UnderWay};
 use crate::error::{DatabaseError, Error};
 use crate::lease::{Lease, Lost};
 use crate::line::Line;
@@ -43,7 +43,9 @@ pub(crate) async fn relay(
     let lease = Lease::keep(pool.clone(), options, cursor.fence, asked);
     let reading = Reading::of(&cursor.window);
     let line = Line::start(context, options)?;
-    let mut active = Active { context, pool, options, wakes, cursor, reading, line, retry: DATABASE_RETRY };
+    let retry = DATABASE_RETRY;
+    let mut active =
+        Active { context, pool, options, wakes, cursor, reading, more: More::Unknown, line, retry };
     let flush_is_over = async {
         context.shutdown.cancelled().await;
         sleep(SHUTDOWN_FLUSH_MAX).await;
@@ -68,17 +70,23 @@ struct Active<'a> {
     wakes: &'a Wakes,
     cursor: Cursor,
     reading: Reading,
+    more: More,
     line: Line,
     retry: Backoff,
 }
 
-/// A connection and what is prepared on it.
-struct Database {
-    client: Object,
-    statements: Statements,
+/// Whether committed rows wait behind the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum More {
+    /// Nobody has looked yet, or something was heard since.
+    Unknown,
+    /// There were none.
+    None,
+    /// They do, and nothing but the next window changes that.
+    Waits,
 }
 
-/// Why the work on one connection ended before the shutdown.
+/// Why the work on one pair of connections ended before the shutdown.
 enum Interrupt {
     Database(DatabaseError),
     Producer(rdkafka::error::KafkaError),
@@ -91,25 +99,26 @@ impl<E: Into<DatabaseError>> From<E> for Interrupt {
 }
 
 impl Active<'_> {
-    /// Works on one connection after the other.
+    /// Works on one pair of connections after the other.
     async fn work(&mut self) -> Result<End, Error> {
         loop {
             let worked = match self.connect().await {
                 Ok(database) => self.work_on(&database).await,
-                Err(interrupt) => Err(interrupt),
+                Err(DatabaseError::Window(WindowError::Fenced { .. })) => {
+                    return Ok(End::Lost(Lost::Fenced));
+                }
+                Err(error @ DatabaseError::Window(WindowError::DatabaseChanged { .. })) => {
+                    report(self.context, &error);
+                    return Ok(End::Lost(Lost::DatabaseChanged));
+                }
+                Err(error) => Err(error.into()),
             };
             match worked {
                 Ok(()) => return Ok(End::Shutdown),
                 Err(Interrupt::Producer(error)) => return Err(error.into()),
-                Err(Interrupt::Database(DatabaseError::Window(WindowError::Fenced { .. }))) => {
-                    return Ok(End::Lost(Lost::Fenced));
-                }
-                Err(Interrupt::Database(
-                    error @ DatabaseError::Window(WindowError::DatabaseChanged { .. }),
-                )) => {
-                    report(self.context, &error);
-                    return Ok(End::Lost(Lost::DatabaseChanged));
-                }
+                // The cursor is not where we left it: another relay moved it, or a move of our own did whose answer was
+                // lost. Loading it shows which.
+                Err(Interrupt::Database(DatabaseError::Window(WindowError::Fenced { .. }))) => {}
                 Err(Interrupt::Database(error)) => report(self.context, &error),
             }
             if self.context.shutdown.run_until_cancelled(sleep(self.retry.next())).await.is_none() {
@@ -118,123 +127,136 @@ impl Active<'_> {
         }
     }
 
-    /// Takes a connection and loads the cursor: what was remembered of it is worth nothing on a new one.
-    async fn connect(&mut self) -> Result<Database, Interrupt> {
-        let client = self.pool.get().await?;
-        let statements = Statements::prepare(&**client).await?;
+    async fn connect(&mut self) -> Result<Database, DatabaseError> {
         let known = self.cursor.window.clone();
-        statements.load(&**client, &mut self.cursor).await?;
+        let database = Database::connect(self.pool, &mut self.cursor).await?;
         self.resume(&known);
         self.context.health.clear(DATABASE);
-        Ok(Database { client, statements })
+        Ok(database)
     }
 
     /// Goes on from the loaded window. Rows are in flight only for a window that was not drained, and only this relay
     /// could have moved it; so they are still worth waiting for exactly if it is the window that they belong to.
     fn resume(&mut self, known: &Window) {
         let loaded = &self.cursor.window;
+        self.more = More::Unknown;
         if loaded.from == known.from && loaded.to == known.to {
-            if loaded.after_seq >= self.line.flight().settled().last_seq {
-                self.line.passed();
-            }
+            self.line.passed(loaded.after_seq);
             return;
         }
         self.reading = Reading::of(loaded);
         self.line.forget();
-        self.line.passed();
+        self.line.passed(i64::MAX);
     }
 
-    /// Works until shutdown. Each turn does one thing: it moves the cursor, reads, opens a window, or waits.
+    /// Works until shutdown. At any time at most one read and one move of the cursor are under way, beside the rows that
+    /// Kafka has not acknowledged; whatever ends first is dealt with first.
     async fn work_on(&mut self, database: &Database) -> Result<(), Interrupt> {
+        let mut read = UnderWay::nothing();
+        let mut moved = UnderWay::nothing();
         loop {
             let is_shutting_down = self.context.shutdown.is_cancelled();
             if self.line.absorb() {
+                read.forget();
                 self.start_over().await?;
                 continue;
             }
+            if moved.is_free() {
+                match self.next_change(is_shutting_down) {
+                    Some(change) => moved.begin(self.change(database, change)),
+                    None if is_shutting_down && self.line.flight().unacknowledged() == 0 => return Ok(()),
+                    None => {}
+                }
+            }
             // What is not handed over yet stays in the window, for whoever is active next.
             if !is_shutting_down {
+                if read.is_free()
+                    && let Some(question) = self.next_question()
+                {
+                    let window = self.cursor.window.clone();
+                    read.begin(database.reader.ask(question, window, self.options.page));
+                }
                 self.line.pump();
             }
-            let is_read = self.reading.is_ended() && self.line.is_pumped();
-            match next_move(self.line.flight(), is_read, self.line.step_rows()) {
-                Move::Advance(batch) => self.advance(database, batch).await?,
-                Move::Drain(batch) if !self.cursor.window.is_drained() => self.drain(database, batch).await?,
-                Move::Drain(_) | Move::Stay
-                    if is_shutting_down && self.line.flight().unacknowledged() == 0 =>
-                {
-                    return Ok(());
-                }
-                Move::Drain(_) => self.open_or_wait(database).await?,
-                Move::Stay if !is_shutting_down && !self.reading.is_ended() && self.line.has_room() => {
-                    self.read(database).await?;
-                }
-                Move::Stay => self.line.wait(is_shutting_down).await,
+            let is_idle = self.more == More::None && !is_shutting_down;
+            tokio::select! {
+                changed = moved.ended() => self.changed(changed?),
+                answer = read.ended() => self.answered(answer?),
+                () = self.line.wait() => {}
+                () = yield_now(), if !is_shutting_down && self.line.is_ready() => {}
+                () = self.wakes.rows.notified(), if is_idle => self.more = More::Unknown,
+                () = sleep(self.options.poll_interval), if is_idle => self.more = More::Unknown,
+                () = self.context.shutdown.cancelled(), if !is_shutting_down => {}
             }
         }
     }
 
-    async fn read(&mut self, database: &Database) -> Result<(), Interrupt> {
-        let Database { client, statements } = database;
-        let (db, window, limits) = (&***client, &self.cursor.window, self.options.page);
+    /// What the reader does next.
+    fn next_question(&self) -> Option<Question> {
         match self.reading.step() {
-            Step::Read { method, after_seq } => {
-                let page = statements.read_page(db, window, method, after_seq, limits).await?;
-                self.reading.read(&page, limits);
+            Step::Read { method, after_seq } if self.line.has_room() => {
+                Some(Question::Page { method, after_seq })
+            }
+            Step::Survey { after_seq } => Some(Question::Survey { after_seq }),
+            Step::End if self.more == More::Unknown => Some(Question::Pending),
+            Step::Read { .. } | Step::End => None,
+        }
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        match answer {
+            Answer::Page(page) => {
+                self.reading.read(page.end(self.options.page));
                 self.line.take_in(page);
             }
-            Step::Survey { after_seq } => {
-                let survey = statements.survey(db, window, after_seq).await?;
-                self.reading.surveyed(survey, limits);
-            }
-            Step::End => {}
+            Answer::Survey(survey) => self.reading.surveyed(survey, self.options.page),
+            Answer::Pending(true) => self.more = More::Waits,
+            Answer::Pending(false) => self.more = More::None,
         }
-        Ok(())
     }
 
-    async fn advance(&mut self, database: &Database, batch: Batch) -> Result<(), Interrupt> {
-        reach(Point::RelayAcknowledged);
-        let Database { client, statements } = database;
-        statements.advance(&***client, &mut self.cursor, batch).await?;
-        self.moved(Some(batch));
-        Ok(())
+    /// What the mover does next. A window is drained when nothing waits behind it, and else left for the next one.
+    fn next_change(&self, is_shutting_down: bool) -> Option<Change> {
+        let is_read = self.reading.is_ended() && self.line.is_pumped();
+        let is_drained = self.cursor.window.is_drained();
+        match (next_move(self.line.flight(), is_read, self.line.step_rows()), self.more) {
+            (Move::Advance(batch), _) => Some(Change::Advance(batch)),
+            (Move::Drain(batch), _) if is_shutting_down => (!is_drained).then_some(Change::Drain(batch)),
+            (Move::Drain(_), More::Waits) if is_drained => Some(Change::Open),
+            (Move::Drain(batch), More::Waits) => Some(Change::Roll(batch)),
+            (Move::Drain(batch), More::None) if !is_drained => Some(Change::Drain(batch)),
+            (Move::Drain(_) | Move::Stay, _) => None,
+        }
     }
 
-    async fn drain(&mut self, database: &Database, batch: Option<Batch>) -> Result<(), Interrupt> {
-        if batch.is_some() {
+    /// Begins a move. It is made of a copy of the cursor, which takes its place when the move is known to have happened.
+    fn change<'d>(
+        &self,
+        database: &'d Database,
+        change: Change,
+    ) -> impl Future<Output = Result<Changed, WindowError>> + Send + use<'d> {
+        if change.batch().is_some() {
             reach(Point::RelayAcknowledged);
         }
-        let Database { client, statements } = database;
-        statements.drain(&***client, &mut self.cursor, batch).await?;
-        self.moved(batch);
-        Ok(())
+        database.mover.change(change, self.cursor.clone())
     }
 
-    fn moved(&mut self, batch: Option<Batch>) {
+    fn changed(&mut self, changed: Changed) {
+        let Changed { change, cursor } = changed;
+        self.cursor = cursor;
         self.retry.reset();
-        self.line.passed();
-        if let Some(batch) = batch {
+        if change.is_opening() {
+            self.reading = Reading::of(&self.cursor.window);
+        }
+        if !matches!(change, Change::Advance(_)) {
+            self.more = More::Unknown;
+        }
+        if let Some(batch) = change.batch() {
+            self.line.passed(batch.last_seq);
             ::metrics::counter!(metrics::BATCHES.name).increment(1);
             ::metrics::counter!(metrics::ROWS.name).increment(u64::from(batch.events.unsigned_abs()));
             tracing::debug!(outbox.seq = batch.last_seq, events = batch.events, "acknowledged");
         }
-    }
-
-    /// Opens the next window if there is a row for it; otherwise waits until there may be one.
-    async fn open_or_wait(&mut self, database: &Database) -> Result<(), Interrupt> {
-        let Database { client, statements } = database;
-        if statements.pending(&***client, &self.cursor.window).await? {
-            statements.open(&***client, &mut self.cursor).await?;
-            self.reading = Reading::of(&self.cursor.window);
-            return Ok(());
-        }
-        self.retry.reset();
-        tokio::select! {
-            () = self.wakes.rows.notified() => {}
-            () = sleep(self.options.poll_interval) => {}
-            () = self.context.shutdown.cancelled() => {}
-        }
-        Ok(())
     }
 
     /// After a failed delivery: reads and sends again from the lowest row that is not acknowledged.

@@ -6,6 +6,7 @@
 mod active;
 mod backoff;
 pub mod codes;
+mod database;
 mod delivery;
 mod error;
 mod lease;

@@ -25,6 +25,9 @@ const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_s
 /// So long without an acknowledgement while rows are in flight means that Kafka does not take them.
 const STALLED_AFTER: Duration = Duration::from_secs(10);
 
+/// So many rows are handed over at a time; then whatever else is due has its turn.
+const PUMP_ROWS_MAX: usize = 128;
+
 /// The rows between the window and Kafka.
 pub(crate) struct Line {
     settings: Vec<(String, String)>,
@@ -34,11 +37,14 @@ pub(crate) struct Line {
     producer: Producer,
     flight: Flight,
     unsent: VecDeque<Row>,
+    unsent_bytes: u64,
     failure: Failure,
     /// Up to this row one record a request: one of them failed, and only alone it shows which.
     alone_until: Option<i64>,
     retry: Backoff,
     stalled_at: Instant,
+    /// The producer's queue took nothing more.
+    is_full: bool,
     is_failing: bool,
     /// For each page that has rows left, its last row and when its first one came to be.
     ages: VecDeque<(i64, Instant)>,
@@ -56,10 +62,12 @@ impl Line {
             shutdown: context.shutdown.clone(),
             flight: Flight::default(),
             unsent: VecDeque::new(),
+            unsent_bytes: 0,
             failure: Failure::default(),
             alone_until: None,
             retry: RETRY,
             stalled_at: Instant::now() + STALLED_AFTER,
+            is_full: false,
             is_failing: false,
             ages: VecDeque::new(),
         })
@@ -70,9 +78,9 @@ impl Line {
         &self.flight
     }
 
-    /// Notes that the cursor passed what was settled.
-    pub(crate) fn passed(&mut self) {
-        self.flight.passed();
+    /// Notes that the cursor passed what was settled up to this row.
+    pub(crate) fn passed(&mut self, last_seq: i64) {
+        self.flight.passed(last_seq);
     }
 
     /// Whether every row that was taken in was handed to the producer.
@@ -86,11 +94,15 @@ impl Line {
         if self.alone_until.is_some() { 1 } else { self.options.step_rows() }
     }
 
-    /// Whether another page fits.
+    /// Whether another page fits beside what waits and what is in flight.
     pub(crate) fn has_room(&self) -> bool {
-        self.unsent.is_empty()
-            && self.flight.rows() <= self.options.flight_rows_max()
-            && self.flight.bytes() < self.options.flight_bytes_max()
+        self.unsent.len() + self.flight.rows() <= self.options.flight_rows_max()
+            && self.unsent_bytes + self.flight.bytes() < self.options.flight_bytes_max()
+    }
+
+    /// Whether something can be done without waiting: rows handed over, or a failure dealt with.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.failure.is_seen() || (!self.unsent.is_empty() && !self.is_full && self.may_send())
     }
 
     /// Takes in the next rows of the window.
@@ -99,30 +111,44 @@ impl Line {
             let now = Instant::now();
             self.ages.push_back((last.seq, now.checked_sub(first.age).unwrap_or(now)));
         }
+        self.unsent_bytes += page.bytes();
         self.unsent.extend(page.rows);
-        self.pump();
     }
 
-    /// Hands over what may be handed over now.
+    /// Hands over what may be handed over now, up to [`PUMP_ROWS_MAX`].
     pub(crate) fn pump(&mut self) {
-        while let Some(row) = self.unsent.front() {
-            let waiting = self.flight.unacknowledged() > 0;
-            if self.failure.is_seen() || (self.alone_until.is_some() && waiting) {
-                return;
+        let mut sent_bytes = 0;
+        self.is_full = false;
+        for _ in 0..PUMP_ROWS_MAX {
+            let Some(row) = self.unsent.front() else { break };
+            if !self.may_send() {
+                break;
             }
             match self.producer.send(row) {
                 Ok(()) => {
-                    if !waiting {
+                    if self.flight.unacknowledged() == 0 {
                         self.stalled_at = Instant::now() + STALLED_AFTER;
                     }
-                    ::metrics::counter!(metrics::BYTES.name).increment(row.bytes);
                     self.flight.sent(row.seq, row.bytes);
+                    sent_bytes += row.bytes;
                     self.unsent.pop_front();
                 }
-                Err(NotQueued::Full) => return,
+                Err(NotQueued::Full) => {
+                    self.is_full = true;
+                    break;
+                }
                 Err(NotQueued::Failed(error)) => self.failure.note(row.seq, error),
             }
         }
+        self.unsent_bytes -= sent_bytes;
+        if sent_bytes > 0 {
+            ::metrics::counter!(metrics::BYTES.name).increment(sent_bytes);
+        }
+    }
+
+    fn may_send(&self) -> bool {
+        let is_held_back = self.alone_until.is_some() && self.flight.unacknowledged() > 0;
+        !is_held_back && !self.failure.is_seen()
     }
 
     /// Takes every report that is there, and answers whether a delivery failed.
@@ -134,9 +160,8 @@ impl Line {
         self.failure.is_seen()
     }
 
-    /// Waits for a report and takes it. Returns without one when Kafka is found silent, and at shutdown the first time.
-    /// Cancel safe.
-    pub(crate) async fn wait(&mut self, is_shutting_down: bool) {
+    /// Waits for a report and takes it. Returns without one when Kafka is found silent. Cancel safe.
+    pub(crate) async fn wait(&mut self) {
         tokio::select! {
             report = self.producer.report() => {
                 if let Some(report) = report {
@@ -144,7 +169,6 @@ impl Line {
                 }
             }
             () = sleep_until(self.stalled_at) => self.stall(),
-            () = self.shutdown.cancelled(), if !is_shutting_down => {}
         }
     }
 
@@ -174,6 +198,7 @@ impl Line {
     pub(crate) fn forget(&mut self) {
         self.flight.abandon();
         self.unsent.clear();
+        self.unsent_bytes = 0;
         self.ages.clear();
     }
 

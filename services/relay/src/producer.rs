@@ -9,7 +9,7 @@ use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
 use rdkafka::message::{DeliveryResult, Header, Message as _, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, PurgeConfig, ThreadedProducer};
 use tokio::sync::{mpsc, oneshot};
-use waybill_outbox::window::Row;
+use waybill_outbox::window::{Record, Row};
 
 use crate::delivery::Report;
 use crate::options::Options;
@@ -86,15 +86,18 @@ impl Producer {
         let Ok(opaque) = usize::try_from(row.seq) else {
             return Err(NotQueued::Failed(KafkaError::MessageProduction(RDKafkaErrorCode::InvalidArgument)));
         };
-        let mut headers = OwnedHeaders::new_with_capacity(row.headers.len());
-        for (name, value) in &row.headers {
-            headers = headers.insert(Header { key: name, value: value.as_deref() });
+        let Ok(Record { topic, key, header_names, header_values, payload }) = row.record() else {
+            return Err(NotQueued::Failed(KafkaError::MessageProduction(RDKafkaErrorCode::InvalidRecord)));
+        };
+        let mut headers = OwnedHeaders::new_with_capacity(header_names.len());
+        for (name, value) in header_names.into_iter().zip(header_values) {
+            headers = headers.insert(Header { key: name, value });
         }
         let record = BaseRecord {
-            topic: &row.topic,
+            topic,
             partition: None,
-            payload: row.payload.as_deref(),
-            key: row.key.as_deref(),
+            payload,
+            key,
             timestamp: None,
             headers: Some(headers),
             delivery_opaque: opaque,

@@ -13,7 +13,8 @@ pub struct Flight {
     rows: VecDeque<Entry>,
     unacknowledged: usize,
     bytes: u64,
-    settled: Settled,
+    /// Ascending. The flight bounds them too: while the cursor cannot move, nothing can be read either.
+    settled: VecDeque<i64>,
 }
 
 #[derive(Debug)]
@@ -60,19 +61,20 @@ impl Flight {
         self.unacknowledged -= 1;
         while let Some(first) = self.rows.pop_front_if(|first| first.acknowledged) {
             self.bytes -= first.bytes;
-            self.settled = Settled { last_seq: first.seq, events: self.settled.events.saturating_add(1) };
+            self.settled.push_back(first.seq);
         }
         true
     }
 
     /// What the cursor may pass.
     pub fn settled(&self) -> Settled {
-        self.settled
+        let events = i32::try_from(self.settled.len()).unwrap_or(i32::MAX);
+        Settled { last_seq: self.settled.back().copied().unwrap_or(0), events }
     }
 
-    /// Notes that the cursor passed everything that was settled.
-    pub fn passed(&mut self) {
-        self.settled = Settled::default();
+    /// Notes that the cursor passed what was settled up to this row. More may have settled while it moved.
+    pub fn passed(&mut self, last_seq: i64) {
+        while self.settled.pop_front_if(|seq| *seq <= last_seq).is_some() {}
     }
 
     /// Gives up on everything that is not settled: it will be read and sent again.

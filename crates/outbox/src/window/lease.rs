@@ -46,6 +46,7 @@ pub async fn acquire(
                     from: row.try_get("from_snapshot")?,
                     to: row.try_get("to_snapshot")?,
                     after_seq: row.try_get("after_seq")?,
+                    floor_seq: row.try_get("floor_seq")?,
                 },
             })
         })
@@ -79,11 +80,7 @@ pub async fn standing(db: &impl GenericClient) -> Result<Standing, WindowError> 
 ///
 /// # Errors
 /// [`WindowError::Fenced`] when somebody did, else [`WindowError::Database`].
-pub async fn renew(
-    db: &impl GenericClient,
-    fence: i64,
-    lease: Duration,
-) -> Result<(), WindowError> {
+pub async fn renew(db: &impl GenericClient, fence: i64, lease: Duration) -> Result<(), WindowError> {
     match db.execute(include_str!("sql/renew.sql"), &[&fence, &seconds(lease)]).await? {
         0 => Err(WindowError::Fenced { fence }),
         _ => Ok(()),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio_postgres::Error;
+
 /// The bounds of one page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLimits {
@@ -11,38 +13,104 @@ pub struct PageLimits {
     pub bytes_max: i64,
 }
 
-/// One event as it is to be sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// One event, as Postgres sent it. What is to be sent of it is borrowed, so that nothing is copied before librdkafka does.
+#[derive(Debug)]
 pub struct Row {
     /// Its place in the order.
     pub seq: i64,
-    /// The Kafka topic.
-    pub topic: String,
-    /// The record's key.
-    pub key: Option<Vec<u8>>,
-    /// The record's headers.
-    pub headers: Vec<(String, Option<Vec<u8>>)>,
-    /// The record's value.
-    pub payload: Option<Vec<u8>>,
     /// How long before the read its transaction began, by the database's clock.
     pub age: Duration,
     /// Key, headers and payload in bytes, as the page's bound counts them.
     pub bytes: u64,
+    columns: tokio_postgres::Row,
+}
+
+/// One event as it is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// The Kafka topic.
+    pub topic: &'a str,
+    /// The record's key.
+    pub key: Option<&'a [u8]>,
+    /// The names of its headers.
+    pub header_names: Vec<&'a str>,
+    /// The value of each of them.
+    pub header_values: Vec<Option<&'a [u8]>>,
+    /// The record's value.
+    pub payload: Option<&'a [u8]>,
+}
+
+/// The columns of every statement that reads pages, by their place: looking for a name costs more than reading a number.
+mod column {
+    pub(super) const SEQ: usize = 0;
+    pub(super) const TOPIC: usize = 1;
+    pub(super) const KEY: usize = 2;
+    pub(super) const HEADER_NAMES: usize = 3;
+    pub(super) const HEADER_VALUES: usize = 4;
+    pub(super) const PAYLOAD: usize = 5;
+    pub(super) const AGE_SECONDS: usize = 6;
+    pub(super) const BYTES: usize = 7;
+}
+
+impl Row {
+    /// What is to be sent.
+    ///
+    /// # Errors
+    /// When a text is no UTF-8, which only a database of another encoding can hold.
+    pub fn record(&self) -> Result<Record<'_>, Error> {
+        Ok(Record {
+            topic: self.columns.try_get(column::TOPIC)?,
+            key: self.columns.try_get(column::KEY)?,
+            header_names: self.columns.try_get(column::HEADER_NAMES)?,
+            header_values: self.columns.try_get(column::HEADER_VALUES)?,
+            payload: self.columns.try_get(column::PAYLOAD)?,
+        })
+    }
+}
+
+impl TryFrom<tokio_postgres::Row> for Row {
+    type Error = Error;
+
+    fn try_from(columns: tokio_postgres::Row) -> Result<Self, Error> {
+        let age_seconds: f64 = columns.try_get(column::AGE_SECONDS)?;
+        let bytes: i64 = columns.try_get(column::BYTES)?;
+        Ok(Self {
+            seq: columns.try_get(column::SEQ)?,
+            age: Duration::try_from_secs_f64(age_seconds).unwrap_or_default(),
+            bytes: bytes.unsigned_abs(),
+            columns,
+        })
+    }
 }
 
 /// Rows in ascending `seq`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Page {
     /// The rows.
     pub rows: Vec<Row>,
 }
 
+/// How a page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageEnd {
+    /// Its last row.
+    pub last_seq: Option<i64>,
+    /// Whether one of the bounds ended it, so that more rows may follow.
+    pub is_full: bool,
+}
+
 impl Page {
-    /// Whether one of the bounds ended the page, so that more rows may follow.
-    pub fn is_full(&self, limits: PageLimits) -> bool {
-        let bytes: u64 = self.rows.iter().map(|row| row.bytes).sum();
+    /// The bytes of its rows.
+    pub fn bytes(&self) -> u64 {
+        self.rows.iter().map(|row| row.bytes).sum()
+    }
+
+    /// How it ended.
+    pub fn end(&self, limits: PageLimits) -> PageEnd {
         let rows = i64::try_from(self.rows.len()).unwrap_or(i64::MAX);
-        rows >= limits.rows_max || i64::try_from(bytes).unwrap_or(i64::MAX) >= limits.bytes_max
+        let is_full =
+            rows >= limits.rows_max || i64::try_from(self.bytes()).unwrap_or(i64::MAX) >= limits.bytes_max;
+        PageEnd { last_seq: self.rows.last().map(|row| row.seq), is_full }
     }
 }
 
@@ -53,24 +121,4 @@ pub struct Survey {
     pub rows: i64,
     /// The last of them.
     pub last_seq: Option<i64>,
-}
-
-impl TryFrom<&tokio_postgres::Row> for Row {
-    type Error = tokio_postgres::Error;
-
-    fn try_from(row: &tokio_postgres::Row) -> Result<Self, Self::Error> {
-        let names: Vec<String> = row.try_get("header_names")?;
-        let values: Vec<Option<Vec<u8>>> = row.try_get("header_values")?;
-        let age_seconds: f64 = row.try_get("age_seconds")?;
-        let bytes: i64 = row.try_get("bytes")?;
-        Ok(Self {
-            seq: row.try_get("seq")?,
-            topic: row.try_get("topic")?,
-            key: row.try_get("key")?,
-            headers: names.into_iter().zip(values).collect(),
-            payload: row.try_get("payload")?,
-            age: Duration::try_from_secs_f64(age_seconds).unwrap_or_default(),
-            bytes: bytes.unsigned_abs(),
-        })
-    }
 }

@@ -9,11 +9,18 @@ pub struct Window {
     pub from: Snapshot,
     /// A snapshot that Postgres gave and that was durable before any row of it was used.
     pub to: Snapshot,
-    /// The highest `seq` up to which this window's rows were acknowledged; 0 before the first.
+    /// The highest `seq` up to which this window's rows were acknowledged; `floor_seq` before the first.
     pub after_seq: i64,
+    /// The last row of before a restore, 0 without one: no window holds a row up to there.
+    pub floor_seq: i64,
 }
 
 impl Window {
+    /// Whether no row of it was acknowledged yet.
+    pub fn is_at_start(&self) -> bool {
+        self.after_seq <= self.floor_seq
+    }
+
     /// Whether nothing is left to send: the next thing to do is to open a window.
     pub fn is_drained(&self) -> bool {
         self.from == self.to

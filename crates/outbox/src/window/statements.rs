@@ -18,6 +18,7 @@ pub struct Statements {
     survey: Statement,
     advance: Statement,
     drain: Statement,
+    roll: Statement,
 }
 
 impl Statements {
@@ -35,6 +36,7 @@ impl Statements {
             survey: db.prepare(include_str!("sql/survey.sql")).await?,
             advance: db.prepare(include_str!("sql/advance.sql")).await?,
             drain: db.prepare(include_str!("sql/drain.sql")).await?,
+            roll: db.prepare(include_str!("sql/roll.sql")).await?,
         })
     }
 
@@ -52,16 +54,19 @@ impl Statements {
             from: row.try_get("from_snapshot")?,
             to: row.try_get("to_snapshot")?,
             after_seq: row.try_get("after_seq")?,
+            floor_seq: row.try_get("floor_seq")?,
         };
         Ok(())
     }
 
-    /// Whether any committed row waits that a drained window does not hold. It writes nothing.
+    /// Whether any committed row waits behind a window: one that `to` does not see. It writes nothing, and what it finds
+    /// stays true until the next window.
     ///
     /// # Errors
     /// [`WindowError::Database`].
     pub async fn pending(&self, db: &impl GenericClient, window: &Window) -> Result<bool, WindowError> {
-        let row = db.query_one(&self.pending, &[&window.from, &window.from.in_progress()]).await?;
+        let Window { to, floor_seq, .. } = window;
+        let row = db.query_one(&self.pending, &[to, &to.in_progress(), floor_seq]).await?;
         Ok(row.try_get(0)?)
     }
 
@@ -73,6 +78,7 @@ impl Statements {
         let row = db.query_opt(&self.open, &[&cursor.fence]).await?;
         let row = row.ok_or_else(|| fenced(cursor))?;
         cursor.window.to = row.try_get("to_snapshot")?;
+        cursor.window.after_seq = cursor.window.floor_seq;
         Ok(())
     }
 
@@ -101,7 +107,7 @@ impl Statements {
                 db.query(statement, &[from, to, &after_seq, &rows_max, &bytes_max, &last_seq]).await?
             }
         };
-        Ok(Page { rows: found.iter().map(Row::try_from).collect::<Result<_, _>>()? })
+        Ok(Page { rows: found.into_iter().map(Row::try_from).collect::<Result<_, _>>()? })
     }
 
     /// Counts the rows of the window after `after_seq`.
@@ -130,7 +136,7 @@ impl Statements {
         batch: Batch,
     ) -> Result<(), WindowError> {
         let Batch { last_seq, events } = batch;
-        move_by(db, &self.advance, cursor, last_seq, events).await?;
+        counted(move_by(db, &self.advance, cursor, last_seq, events).await?, cursor)?;
         cursor.window.after_seq = batch.last_seq;
         Ok(())
     }
@@ -145,13 +151,35 @@ impl Statements {
         cursor: &mut Cursor,
         batch: Option<Batch>,
     ) -> Result<(), WindowError> {
-        let stands = cursor.window.after_seq;
-        let (last_seq, events) = batch.map_or((stands, 0), |batch| (batch.last_seq, batch.events));
-        move_by(db, &self.drain, cursor, last_seq, events).await?;
+        let (last_seq, events) = last_batch(cursor, batch);
+        counted(move_by(db, &self.drain, cursor, last_seq, events).await?, cursor)?;
         cursor.window.from = cursor.window.to.clone();
-        cursor.window.after_seq = 0;
+        cursor.window.after_seq = cursor.window.floor_seq;
         Ok(())
     }
+
+    /// [`Self::drain`] and [`Self::open`] in one: for when more rows wait. When this returns, the new `to` is on disk.
+    ///
+    /// # Errors
+    /// [`WindowError::Fenced`], [`WindowError::Database`].
+    pub async fn roll(
+        &self,
+        db: &impl GenericClient,
+        cursor: &mut Cursor,
+        batch: Option<Batch>,
+    ) -> Result<(), WindowError> {
+        let (last_seq, events) = last_batch(cursor, batch);
+        let row = move_by(db, &self.roll, cursor, last_seq, events).await?.ok_or_else(|| fenced(cursor))?;
+        let to = row.try_get("to_snapshot")?;
+        cursor.window.from = std::mem::replace(&mut cursor.window.to, to);
+        cursor.window.after_seq = cursor.window.floor_seq;
+        Ok(())
+    }
+}
+
+/// The last row and the number of the rows that end a window: those of the batch, or none after where it stands.
+fn last_batch(cursor: &Cursor, batch: Option<Batch>) -> (i64, i32) {
+    batch.map_or((cursor.window.after_seq, 0), |batch| (batch.last_seq, batch.events))
 }
 
 /// Runs a statement that moves the cursor from where it is known to stand.
@@ -161,12 +189,16 @@ async fn move_by(
     cursor: &Cursor,
     last_seq: i64,
     events: i32,
-) -> Result<(), WindowError> {
-    let Cursor { fence, window: Window { from, to, after_seq }, .. } = cursor;
-    let row = db.query_one(statement, &[fence, after_seq, &last_seq, &events, from, to]).await?;
-    match row.try_get::<_, i64>(0)? {
-        0 => Err(fenced(cursor)),
-        _ => Ok(()),
+) -> Result<Option<tokio_postgres::Row>, WindowError> {
+    let Cursor { fence, window: Window { from, to, after_seq, .. }, .. } = cursor;
+    Ok(db.query_opt(statement, &[fence, after_seq, &last_seq, &events, from, to]).await?)
+}
+
+/// Whether the row that counts the moved cursors says one.
+fn counted(row: Option<tokio_postgres::Row>, cursor: &Cursor) -> Result<(), WindowError> {
+    match row.map(|row| row.try_get::<_, i64>(0)).transpose()? {
+        Some(0) | None => Err(fenced(cursor)),
+        Some(_) => Ok(()),
     }
 }
 

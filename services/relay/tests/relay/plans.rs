@@ -85,9 +85,9 @@ async fn every_read_of_a_window_goes_through_an_index_with_and_without_known_par
     let newest = outbox.number("SELECT max(seq) FROM outbox.events").await;
     let middle = newest / 2;
     for mode in ["force_custom_plan", "force_generic_plan"] {
-        let idle = Plan::of(&db, mode, statement!("pending"), &format!("'{to}', '{{5,7}}'")).await;
+        let idle = Plan::of(&db, mode, statement!("pending"), &format!("'{to}', '{{5,7}}', 0")).await;
         idle.must_use("xid_seq_idx");
-        let busy = Plan::of(&db, mode, statement!("pending"), &format!("'{from}', '{{}}'")).await;
+        let busy = Plan::of(&db, mode, statement!("pending"), &format!("'{from}', '{{}}', 0")).await;
         busy.must_use("xid_seq_idx");
         let parameters = format!("'{from}', '{to}', 0, 1000, 1000000, '{{5,7}}'");
         let steady = Plan::of(&db, mode, statement!("page_by_xid"), &parameters).await;

@@ -191,7 +191,7 @@ async fn both_reads_find_the_same_rows_in_pages_that_rows_or_bytes_bound() {
                 let page = page.expect("a page");
                 read.extend(page.rows.iter().map(|row| row.seq));
                 after_seq = read.last().copied().unwrap_or_default();
-                if !page.is_full(limits) {
+                if !page.end(limits).is_full {
                     break;
                 }
                 assert!(!page.rows.is_empty(), "a bound never keeps a page from moving on");

@@ -40,6 +40,16 @@ fn abandoning_keeps_what_was_settled() {
 }
 
 #[test]
+fn what_settles_while_the_cursor_moves_is_for_its_next_move() {
+    let mut flight = flight(&[1, 2, 3]);
+    flight.acknowledged(1);
+    let under_way = flight.settled().last_seq;
+    flight.acknowledged(2);
+    flight.passed(under_way);
+    assert_eq!(flight.settled(), Settled { last_seq: 2, events: 1 });
+}
+
+#[test]
 fn a_window_without_rows_is_drained_without_a_batch() {
     assert_eq!(next_move(&Flight::default(), true, 100), Move::Drain(None));
     assert_eq!(next_move(&Flight::default(), false, 100), Move::Stay);
@@ -52,7 +62,7 @@ fn the_cursor_moves_in_steps_and_at_the_end_of_what_is_in_flight() {
     assert_eq!(next_move(&flight, false, 2), Move::Stay);
     flight.acknowledged(2);
     assert_eq!(next_move(&flight, false, 2), Move::Advance(Batch { last_seq: 2, events: 2 }));
-    flight.passed();
+    flight.passed(2);
     flight.acknowledged(3);
     flight.acknowledged(4);
     assert_eq!(next_move(&flight, true, 100), Move::Drain(Some(Batch { last_seq: 4, events: 2 })));
@@ -80,7 +90,7 @@ proptest! {
             prop_assert_eq!(flight.unacknowledged(), seqs.len() - acknowledged.len());
             if settled.events >= 7 {
                 passed += usize::try_from(settled.events)?;
-                flight.passed();
+                flight.passed(settled.last_seq);
             }
         }
     }

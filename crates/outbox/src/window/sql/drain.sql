@@ -4,7 +4,7 @@
 -- this statement on a lost connection. Index: cursor_pkey.
 WITH moved AS (
     UPDATE cursor
-    SET from_snapshot = to_snapshot, after_seq = 0, moved_at = now()
+    SET from_snapshot = to_snapshot, after_seq = floor_seq, moved_at = now()
     WHERE fence = $1
         AND after_seq = $2
         AND from_snapshot::text = $5::pg_snapshot::text

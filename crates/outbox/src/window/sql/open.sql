@@ -3,7 +3,7 @@
 -- `to` sees. Lock: the cursor's row, for one statement. Idempotency key: the fence, and a window that is drained.
 -- Index: cursor_pkey.
 UPDATE cursor
-SET to_snapshot = pg_current_snapshot(), after_seq = 0, moved_at = now()
+SET to_snapshot = pg_current_snapshot(), after_seq = floor_seq, moved_at = now()
 WHERE fence = $1
     AND from_snapshot::text = to_snapshot::text
     AND (SELECT set_config('synchronous_commit', 'on', true)) = 'on'
