@@ -129,6 +129,8 @@ CREATE TABLE parked (
 );
 
 CREATE INDEX parked_open ON parked (hold_id, seq) WHERE state IN ('refused', 'waiting');
+-- What a person decided never to send, for whoever asks; few among all that were parked once.
+CREATE INDEX parked_discarded ON parked (seq) WHERE state = 'discarded';
 CREATE INDEX parked_sent ON parked (sent_at) WHERE state = 'sent';
 
 -- Which topic of that name was sent to. One that was deleted and made again has another id, and holds nothing of it.
