@@ -1,9 +1,10 @@
-//! The writer's side: one row, inside of the writer's transaction, refused before it commits if Kafka would refuse it.
+//! What a writer hands over: one event, refused before its transaction commits if Kafka would refuse it. The function
+//! `outbox_append` of `migrations/outbox` is this in SQL, bounds included.
 
 use tokio_postgres::GenericClient;
-use tokio_postgres::types::Type;
 
 use crate::codes;
+use crate::outbox::Outbox;
 
 /// The channel on which [`wake`] notifies and a relay listens.
 pub const CHANNEL: &str = "waybill_outbox";
@@ -43,8 +44,9 @@ pub struct Event<'a> {
     pub payload: Option<&'a [u8]>,
 }
 
-/// Why an event was not appended.
+/// Why an event was not appended. The writer's transaction must not commit after any of these.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AppendError {
     /// Kafka has no topic of such a name.
     #[error("`{topic}` is no topic name: Kafka takes 1 to {TOPIC_CHARS_MAX} of a-z A-Z 0-9 . _ -")]
@@ -52,8 +54,8 @@ pub enum AppendError {
         /// The name as it was given.
         topic: String,
     },
-    /// Nobody could ever find this event again.
-    #[error("an event for topic `{topic}` has an empty event id")]
+    /// Nobody could ever find this event again, or no database could store its id.
+    #[error("an event for topic `{topic}` has an event id that is empty or holds a NUL")]
     EventId {
         /// The topic that it was meant for.
         topic: String,
@@ -76,9 +78,21 @@ pub enum AppendError {
         /// The record's size, as [`record_bytes`] counts it.
         bytes: usize,
     },
+    /// The database said nothing against the row and did not store it: a `BEFORE INSERT` trigger or a rule took it.
+    #[error("the event `{event_id}` for topic `{topic}` was not stored: a trigger or a rule took its row")]
+    Swallowed {
+        /// The topic that it was meant for.
+        topic: String,
+        /// Its id.
+        event_id: String,
+    },
     /// The database did not take the row; the writer's transaction is aborted.
     #[error("the outbox row was not inserted")]
     Database(#[from] tokio_postgres::Error),
+    /// The same, as sqlx says it.
+    #[cfg(feature = "sqlx")]
+    #[error("the outbox row was not inserted")]
+    Sqlx(#[from] sqlx::Error),
 }
 
 impl AppendError {
@@ -90,36 +104,20 @@ impl AppendError {
             | Self::HeaderName { .. }
             | Self::Headers { .. }
             | Self::TooLarge { .. } => Some(codes::OUTBOX_EVENT_REFUSED),
+            Self::Swallowed { .. } => Some(codes::OUTBOX_ROW_SWALLOWED),
             Self::Database(_) => None,
+            #[cfg(feature = "sqlx")]
+            Self::Sqlx(_) => None,
         }
     }
 }
 
-/// Writes one event into the outbox, in the caller's transaction, and answers its `seq`.
-///
-/// Writers of one key must hold the row lock of that key's aggregate when they call this: it is what makes the order of
-/// `seq` the order of their commits.
+/// [`Outbox::append`] for the outbox in the schema `outbox`.
 ///
 /// # Errors
-/// An event that Kafka would refuse is refused here, and nothing was sent to the database; see [`AppendError`].
+/// As [`Outbox::append`].
 pub async fn append(tx: &impl GenericClient, event: &Event<'_>) -> Result<i64, AppendError> {
-    check(event)?;
-    let names: Vec<&str> = event.headers.iter().map(|(name, _)| name.as_str()).collect();
-    let values: Vec<Option<&[u8]>> = event.headers.iter().map(|(_, value)| value.as_deref()).collect();
-    let row = tx
-        .query_typed_one(
-            include_str!("append/append.sql"),
-            &[
-                (&event.topic, Type::TEXT),
-                (&event.key, Type::BYTEA),
-                (&event.event_id, Type::TEXT),
-                (&names, Type::TEXT_ARRAY),
-                (&values, Type::BYTEA_ARRAY),
-                (&event.payload, Type::BYTEA),
-            ],
-        )
-        .await?;
-    Ok(row.try_get(0)?)
+    Outbox::default().append(tx, event).await
 }
 
 /// Wakes the relay. Call it after the commit, never inside of the transaction: a transaction with a NOTIFY takes a lock
@@ -142,11 +140,11 @@ pub fn record_bytes(event: &Event<'_>) -> usize {
     BATCH_OVERHEAD_BYTES + body + headers
 }
 
-fn check(event: &Event<'_>) -> Result<(), AppendError> {
+pub(crate) fn check(event: &Event<'_>) -> Result<(), AppendError> {
     if !is_topic_name(event.topic) {
         return Err(AppendError::Topic { topic: event.topic.to_owned() });
     }
-    if event.event_id.is_empty() {
+    if event.event_id.is_empty() || event.event_id.contains('\0') {
         return Err(AppendError::EventId { topic: event.topic.to_owned() });
     }
     if event.headers.len() > HEADERS_MAX {

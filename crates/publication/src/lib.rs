@@ -15,7 +15,7 @@ use waybill_contract::{CommandReason, ExportCommand, ExportSnapshot, Fact, Messa
 use waybill_domain::hex;
 use waybill_domain::ids::{ExportId, TenantId};
 use waybill_domain::job::FactKind;
-use waybill_outbox::Event;
+use waybill_outbox::{Event, Outbox};
 use waybill_store::candidate::Candidate;
 use waybill_store::command::{self, NewCommand};
 use waybill_store::fact::{self, NewFact};
@@ -33,6 +33,7 @@ const COMMAND_ID_PREFIX: &str = "cmd";
 pub struct Publisher {
     schemas: Arc<Schemas>,
     topics: Topics,
+    outbox: Outbox,
     source: String,
 }
 
@@ -47,7 +48,7 @@ impl Publisher {
         let topics = Topics::with_prefix(topic_prefix);
         waybill_contract::topics::check_name(&topics.commands)?;
         waybill_contract::topics::check_name(&topics.events)?;
-        Ok(Self { schemas, topics, source: source.to_owned() })
+        Ok(Self { schemas, topics, outbox: Outbox::default(), source: source.to_owned() })
     }
 
     /// Writes a fact about `job` and answers its event id.
@@ -69,7 +70,7 @@ impl Publisher {
         let event_id = new_id(EVENT_ID_PREFIX);
         let export = snapshot(job, result)?;
         let fact = Fact { event_id, source: self.source.clone(), kind, time: now, export };
-        let outbox_seq = append(tx, &self.topics.events, &fact.encode(&self.schemas)?).await?;
+        let outbox_seq = self.append(tx, &self.topics.events, &fact.encode(&self.schemas)?).await?;
         let row = NewFact {
             export_id: &job.export_id,
             version: job.lifecycle.version,
@@ -101,27 +102,32 @@ impl Publisher {
             tenant_id: tenant_id.clone(),
             reason,
         };
-        let outbox_seq = append(tx, &self.topics.commands, &command.encode(&self.schemas)?).await?;
+        let outbox_seq = self.append(tx, &self.topics.commands, &command.encode(&self.schemas)?).await?;
         let command_id = command.command_id.as_str();
         command::insert(tx, NewCommand { export_id, command_id, reason: reason.as_str(), outbox_seq })
             .await?;
         Ok(command.command_id)
     }
+
+    async fn append(
+        &self,
+        tx: &impl GenericClient,
+        topic: &str,
+        message: &Message,
+    ) -> Result<i64, PublicationError> {
+        let event = Event {
+            topic,
+            key: Some(&message.key),
+            event_id: &message.event_id,
+            headers: &message.headers,
+            payload: Some(&message.payload),
+        };
+        Ok(self.outbox.append(tx, &event).await?)
+    }
 }
 
 fn new_id(prefix: &str) -> String {
     format!("{prefix}_{}", Uuid::now_v7().simple())
-}
-
-async fn append(tx: &impl GenericClient, topic: &str, message: &Message) -> Result<i64, PublicationError> {
-    let event = Event {
-        topic,
-        key: Some(&message.key),
-        event_id: &message.event_id,
-        headers: &message.headers,
-        payload: Some(&message.payload),
-    };
-    Ok(waybill_outbox::append(tx, &event).await?)
 }
 
 /// The whole export. A candidate that the job's row does not select would publish a result that does not count.

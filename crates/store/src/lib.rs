@@ -19,7 +19,6 @@ pub mod job;
 pub mod migrations;
 pub mod notification;
 pub mod overdue;
-pub mod partition;
 pub mod quarantine;
 pub mod service_account;
 pub mod tenant;

@@ -4,3 +4,7 @@
 pub const OUTBOX_PARTITIONS_LOW: &str = "outbox-partitions-low";
 /// The database of exports could not be reached, or broke off.
 pub const EXPORT_DATABASE_UNAVAILABLE: &str = "export-database-unavailable";
+/// What an outbox need not keep any longer could not be dropped.
+pub const OUTBOX_RETENTION_FAILING: &str = "outbox-retention-failing";
+/// A partition of the outbox is old enough to go and holds a row that was not relayed.
+pub const OUTBOX_PARTITION_KEPT: &str = "outbox-partition-kept";

@@ -189,20 +189,3 @@ async fn looking_for_overdue_jobs_reads_their_index() {
     let statement = include_str!("../../../crates/store/src/overdue/take.sql");
     Plan::of(&house.admin, statement, &parameters).await.must_use(&["jobs_to_remind", "jobs_pkey"], &[]);
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn partitions_are_made_ahead_and_a_gap_ends_the_count() {
-    let house = House::new().await;
-    assert_eq!(keep_ahead(&house.pool(), 20).await.expect("made"), 20);
-    let tomorrow_after_next =
-        "SELECT 'outbox.events_' || to_char((now() AT TIME ZONE 'UTC')::date + 2, 'YYYYMMDD')";
-    let name: String = house.admin.query_one(tomorrow_after_next, &[]).await.expect("a name").get(0);
-    house.admin.batch_execute(&format!("DROP TABLE {name}")).await.expect("dropped");
-    assert_eq!(waybill_store::partition::days_ahead(&house.admin).await.expect("a count"), 1);
-    assert_eq!(
-        keep_ahead(&house.pool(), 1).await.expect("nothing to make"),
-        1,
-        "which is too few, and is shown"
-    );
-    assert_eq!(keep_ahead(&house.pool(), 20).await.expect("made"), 20);
-}

@@ -15,6 +15,8 @@ pub struct Reconciler {
     pub batch_jobs_max: i64,
     /// How many days of outbox partitions are made ahead.
     pub partitions_ahead_days: i32,
+    /// How many days a relayed row of an outbox is kept at the least.
+    pub outbox_retention_days: i32,
 }
 
 impl Default for Reconciler {
@@ -24,6 +26,7 @@ impl Default for Reconciler {
             remind_after_ms: 15_000,
             batch_jobs_max: 500,
             partitions_ahead_days: 14,
+            outbox_retention_days: 14,
         }
     }
 }

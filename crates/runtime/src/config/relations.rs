@@ -5,6 +5,11 @@ use super::{Config, ConfigError};
 /// The functions that make partitions ahead refuse more.
 const PARTITIONS_AHEAD_DAYS_MAX: u64 = 60;
 
+/// The function that drops partitions refuses more.
+const OUTBOX_RETENTION_DAYS_MAX: u64 = 3650;
+
+const HOURS_OF_A_DAY: u64 = 24;
+
 /// A lease that is shorter is lost to any slow answer of the database.
 const LEASE_MS_MIN: u64 = 1000;
 
@@ -51,7 +56,7 @@ impl Config {
     /// Refuses values that contradict each other.
     pub(super) fn assert_relations(&self) -> Result<(), ConfigError> {
         self.one_form_of_each_secret()?;
-        let rules = self.leases_and_timers().into_iter().chain(self.connections_and_leases());
+        let rules = self.leases_and_timers().into_iter().chain(self.connections_and_leases()).chain(self.retention());
         let rules = rules.chain(self.smallest_values());
         for Rule { first, relation, second, reason } in rules {
             if !relation.holds(first.1, second.1) {
@@ -129,6 +134,27 @@ impl Config {
         ]
     }
 
+    fn retention(&self) -> [Rule; 2] {
+        let days = u64_of(self.reconciler.outbox_retention_days.into());
+        [
+            Rule {
+                first: ("reconciler.outbox_retention_days", days),
+                relation: Relation::AtMost,
+                second: ("the most days that can be kept", OUTBOX_RETENTION_DAYS_MAX),
+                reason: "the database refuses more",
+            },
+            Rule {
+                first: (
+                    "reconciler.outbox_retention_days, in hours",
+                    days.saturating_mul(HOURS_OF_A_DAY),
+                ),
+                relation: Relation::AtLeast,
+                second: ("notifier.retry_term_hours", self.notifier.retry_term_hours),
+                reason: "the timeline of an export reads the outbox, and must be whole while its mail is still being tried",
+            },
+        ]
+    }
+
     fn connections_and_leases(&self) -> [Rule; 3] {
         let lease = |key, lease_ms| Rule {
             first: (key, lease_ms),
@@ -174,6 +200,7 @@ impl Config {
             ("reconciler.poll_interval_ms", self.reconciler.poll_interval_ms),
             ("reconciler.batch_jobs_max", u64_of(self.reconciler.batch_jobs_max)),
             ("reconciler.partitions_ahead_days", u64_of(self.reconciler.partitions_ahead_days.into())),
+            ("reconciler.outbox_retention_days", u64_of(self.reconciler.outbox_retention_days.into())),
             ("notifier.poll_interval_ms", self.notifier.poll_interval_ms),
             ("notifier.concurrency", self.notifier.concurrency as u64),
             ("notifier.attempts_max", u64_of(self.notifier.attempts_max.into())),

@@ -1,3 +1,3 @@
 -- Lock: an advisory one inside of the function, then SHARE UPDATE EXCLUSIVE on the partitions' parents, for at most 2 s
 -- of waiting: neither readers nor writers are in its way, nor it in theirs. Idempotency key: the partition's name. Index: none.
-SELECT outbox.ensure_partitions($1) AS made
+SELECT ensure_partitions($1)
