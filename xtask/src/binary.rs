@@ -24,7 +24,8 @@ pub(crate) fn provide(undertaking: &Undertaking, console: &Console, to: &Path) -
     }
     let built = console.step("Build waybill", |_| {
         // The same two packages as in ./dev: nothing is built again for another set of features.
-        let built = executable(undertaking, &["--quiet", "--package", "waybill", "--package", "xtask"])?;
+        let arguments = ["--quiet", "--package", "waybill", "--package", "xtask"];
+        let [built] = executables(undertaking, &arguments, ["waybill"])?;
         Ok((built, String::new()))
     })?;
     copy_if_changed(&built, to)
@@ -38,29 +39,47 @@ pub(crate) fn build(
     to: &Path,
 ) -> Result<bool> {
     let title = format!("cargo build {}", arguments.join(" "));
-    let built = console.noisy_step(&title, || executable(undertaking, arguments))?;
+    let [built] = console.noisy_step(&title, || executables(undertaking, arguments, ["waybill"]))?;
     copy_if_changed(&built, to)
 }
 
-/// Runs cargo build, and gives where it says that `waybill` is.
-fn executable(undertaking: &Undertaking, arguments: &[&str]) -> Result<PathBuf> {
+/// Builds with these arguments, showing cargo's progress, and gives where the binaries are.
+pub(crate) fn build_both(
+    undertaking: &Undertaking,
+    console: &Console,
+    arguments: &[&str],
+    names: [&str; 2],
+) -> Result<[PathBuf; 2]> {
+    let title = format!("cargo build {}", arguments.join(" "));
+    console.noisy_step(&title, || executables(undertaking, arguments, names))
+}
+
+/// Runs cargo build, and gives where it says that these binaries are.
+fn executables<const N: usize>(
+    undertaking: &Undertaking,
+    arguments: &[&str],
+    names: [&str; N],
+) -> Result<[PathBuf; N]> {
     let mut command = cargo();
     command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
-    let mut executable = None;
+    let mut found = [const { None }; N];
     let status = undertaking.run_by_line(&mut command, "cargo", |line| {
-        executable = executable_of(line).or(executable.take());
+        for (name, found) in names.iter().zip(&mut found) {
+            *found = executable_of(line, name).or(found.take());
+        }
     })?;
     if !status.success() {
         bail!("cargo build failed ({status})");
     }
-    executable.context("cargo named no executable")
+    let found: Vec<PathBuf> = found.into_iter().flatten().collect();
+    found.try_into().ok().context("cargo named no executable")
 }
 
-/// The path in cargo's message that `waybill` is built, or is still fresh.
-fn executable_of(line: &str) -> Option<PathBuf> {
+/// The path in cargo's message that the binary of that name is built, or is still fresh.
+fn executable_of(line: &str, name: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
     let target = &message["target"];
-    let is_it = message["reason"] == "compiler-artifact" && target["name"] == "waybill";
+    let is_it = message["reason"] == "compiler-artifact" && target["name"] == *name;
     // The same target built as its own test is another executable.
     let is_it = is_it && target["kind"][0] == "bin" && message["profile"]["test"] == false;
     is_it.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()

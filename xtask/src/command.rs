@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Kafka(kafka::KafkaTool),
     /// Run every check: format, clippy, tidy, unit and end-to-end tests.
     Test(test::Test),
-    /// Measure. There is nothing to measure yet.
+    /// Measure, on a Postgres and a Kafka of the bench's own: `./dev bench relay`.
     Bench(bench::Bench),
 }
 
@@ -68,6 +68,6 @@ pub(crate) fn run(
         Command::Psql(psql) => psql.run(place),
         Command::Kafka(tool) => tool.run(place, undertaking, console),
         Command::Test(test) => test.run(place, undertaking, console),
-        Command::Bench(bench) => bench.run(),
+        Command::Bench(bench) => bench.run(place, undertaking, console),
     }
 }

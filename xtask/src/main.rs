@@ -38,6 +38,7 @@ Examples:
   ./dev kafka topics --list                one of Kafka's own tools, on this clone's broker
   ./dev psql -c 'TABLE export.jobs'        psql as the administrator
   ./dev test --filter outbox               only the tests whose name holds `outbox`
+  ./dev bench relay --quick                the relay beside Debezium, one JSON line a figure
   ./dev down                               stop what runs; the data stays in .dev/
 
 With WAYBILL_POSTGRES_URL (an administrator's) and WAYBILL_KAFKA_BOOTSTRAP set, those servers are used and none is

@@ -44,6 +44,8 @@ pub struct Postgres {
     port: u16,
     password: String,
     durability: Durability,
+    settings: Vec<String>,
+    temporary: bool,
 }
 
 impl Postgres {
@@ -61,7 +63,22 @@ impl Postgres {
         let remembered = ports.get("postgres").filter(|_| service.running().is_some());
         let port = remembered.map_or_else(|| ports.take("postgres"), Ok)?;
         let password = credentials.get_or_make("postgres")?;
-        Ok(Self { home: Home::of(layout)?, service, port, password, durability })
+        let home = Home::of(layout)?;
+        Ok(Self { home, service, port, password, durability, settings: Vec::new(), temporary: false })
+    }
+
+    /// With one more of the server's settings, as `name=value`.
+    #[must_use]
+    pub fn with_setting(mut self, setting: &str) -> Self {
+        self.settings.push(setting.to_owned());
+        self
+    }
+
+    /// Of no use beyond this invocation: an interrupt removes its data, however durable that is meanwhile.
+    #[must_use]
+    pub fn temporary(mut self) -> Self {
+        self.temporary = true;
+        self
     }
 
     /// What runs, if it runs.
@@ -88,7 +105,7 @@ impl Postgres {
             self.remove_leftover()?;
         }
         self.home.make()?;
-        if self.durability == Durability::Volatile {
+        if self.temporary || self.durability == Durability::Volatile {
             undertaking.remove_when_interrupted(&self.home.dir);
         }
         let data = self.data();
@@ -208,6 +225,8 @@ impl Postgres {
             let off = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
             settings.extend(off.map(ToOwned::to_owned));
         }
+        // Last, because the server takes a setting's last value.
+        settings.extend(self.settings.iter().cloned());
         settings
     }
 }

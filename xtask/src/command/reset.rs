@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use waybill_devstack::{Credentials, Durability, Kafka, Ports, Postgres, Undertaking};
 
-use super::{UsageError, test};
+use super::{UsageError, bench, test};
 use crate::console::Console;
 use crate::infrastructure::{self, fetched};
 use crate::place::{External, Place};
@@ -29,6 +29,7 @@ pub(crate) fn run(
         remove_from(external, place, undertaking, console)?;
     }
     test::stop_left_behind(place, console)?;
+    bench::stop_left_behind(place, console)?;
     remove_data(place)?;
     drop(lock);
     console.say(&format!("Removed {}", place.layout.dir().display()));

@@ -1,0 +1,99 @@
+//! The limit: the relay's producer without a relay, sending records that lie in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rdkafka::ClientContext;
+use rdkafka::config::ClientConfig;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
+use rdkafka::producer::{BaseRecord, Producer, ProducerContext, ThreadedProducer};
+
+use super::event::{Event, ID, SOURCE, TYPE, VERSION};
+use crate::progress::Meter;
+
+/// The relay's own settings, `services/relay/src/producer.rs`.
+const SETTINGS: [(&str, &str); 9] = [
+    ("batch.size", "262144"),
+    ("message.max.bytes", "1048576"),
+    ("acks", "all"),
+    ("enable.idempotence", "true"),
+    ("enable.gapless.guarantee", "true"),
+    ("message.timeout.ms", "0"),
+    ("partitioner", "murmur2_random"),
+    ("linger.ms", "5"),
+    ("compression.type", "lz4"),
+];
+
+/// How long the acknowledgement of the last record may take.
+const FLUSH_MAX: Duration = Duration::from_secs(60);
+
+/// How long a full queue is left alone.
+const FULL_WAIT: Duration = Duration::from_millis(1);
+
+/// How often a person hears of it, in records.
+const PROGRESS_RECORDS: u64 = 1_000;
+
+/// Sends events 0 to `rows`, and gives how long it took from the first one to the last one's acknowledgement.
+pub(crate) fn send(bootstrap: &str, topic: &str, rows: u64, meter: &Meter) -> Result<Duration> {
+    let events: Vec<Event> = (0..rows).map(Event::of).collect();
+    let acknowledged = Arc::new(AtomicU64::new(0));
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", bootstrap);
+    for (name, value) in SETTINGS {
+        config.set(name, value);
+    }
+    let counter = Acknowledgements(Arc::clone(&acknowledged));
+    let producer: ThreadedProducer<Acknowledgements> = config.create_with_context(counter)?;
+    // Connected before the clock runs: the relay is when it drains.
+    producer.client().fetch_metadata(Some(topic), FLUSH_MAX).context("the broker does not answer")?;
+    let begun = Instant::now();
+    for (number, event) in (0..rows).zip(&events) {
+        enqueue(&producer, topic, event)?;
+        if number % PROGRESS_RECORDS == 0 {
+            meter.set(acknowledged.load(Ordering::Relaxed));
+        }
+    }
+    producer.flush(FLUSH_MAX).context("the last records are not acknowledged")?;
+    let took = begun.elapsed();
+    let count = acknowledged.load(Ordering::Relaxed);
+    if count != rows {
+        bail!("{count} of {rows} records were acknowledged");
+    }
+    Ok(took)
+}
+
+fn enqueue(producer: &ThreadedProducer<Acknowledgements>, topic: &str, event: &Event) -> Result<()> {
+    loop {
+        let headers = [(ID, event.id.as_str()), TYPE, SOURCE, VERSION]
+            .iter()
+            .fold(OwnedHeaders::new_with_capacity(4), |headers, (key, value)| {
+                headers.insert(Header { key, value: Some(*value) })
+            });
+        let record = BaseRecord::to(topic).key(&event.key).payload(&event.payload).headers(headers);
+        match producer.send(record) {
+            Ok(()) => return Ok(()),
+            Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), _)) => {
+                std::thread::sleep(FULL_WAIT);
+            }
+            Err((error, _)) => return Err(error).context("the producer does not take a record"),
+        }
+    }
+}
+
+/// Counts what the broker has.
+struct Acknowledgements(Arc<AtomicU64>);
+
+impl ClientContext for Acknowledgements {}
+
+impl ProducerContext for Acknowledgements {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, result: &DeliveryResult<'_>, (): ()) {
+        if result.is_ok() {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! From what was measured to what is said.
+
+use super::debezium::NAME as PEER;
+use super::drain::Drain;
+use super::pace::Paced;
+use super::series::Series;
+use crate::figure::{Better, Figure};
+
+const BENCH: &str = "relay";
+
+/// What the limit is called.
+const BARE: &str = "bare producer";
+
+/// What a megabyte is in every figure.
+const MEGABYTE: f64 = 1_000_000.0;
+
+/// Everything that is measured, round after round.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The relay drains.
+    pub(crate) relay: Series<Drain>,
+    /// The relay drains while somebody's transaction stays open.
+    pub(crate) held: Series<Drain>,
+    /// Events a second of the bare producer.
+    pub(crate) bare: Series<f64>,
+    /// Events a second of Debezium.
+    pub(crate) peer: Series<f64>,
+    /// The relay behind writers at a pace.
+    pub(crate) paced: Series<Paced>,
+    /// Debezium behind them.
+    pub(crate) peer_paced: Series<Paced>,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self {
+            relay: Series::new(),
+            held: Series::new(),
+            bare: Series::new(),
+            peer: Series::new(),
+            paced: Series::new(),
+            peer_paced: Series::new(),
+        }
+    }
+}
+
+impl Report {
+    /// There is no peer to measure.
+    pub(crate) fn without_peer(&mut self, why: &str) {
+        self.peer = Series::impossible(why.to_owned());
+        self.peer_paced = Series::impossible(why.to_owned());
+    }
+
+    /// The issue's figures with their goals, then the rates that they are made of.
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        let relay = self.relay.median(|drain| drain.events_per_s);
+        let held = self.held.median(|drain| drain.events_per_s);
+        let bare = self.bare.median(|rate| *rate);
+        let peer = self.peer.median(|rate| *rate);
+        let p99 = self.paced.median(|paced| paced.p99_ms);
+        let peer_p99 = self.peer_paced.median(|paced| paced.p99_ms);
+        let lower = |name, value, unit| Figure::new(BENCH, name, value, unit, Better::Lower);
+        let higher = |name, value, unit| Figure::new(BENCH, name, value, unit, Better::Higher);
+        let rate = |name, value| higher(name, value, "events/s");
+        vec![
+            higher("drain_vs_debezium", ratio(&relay, &peer), "ratio").goal(8.0).beside(PEER),
+            higher("drain_vs_bare_producer", ratio(&relay, &bare), "ratio").goal(0.6).beside(BARE),
+            lower("ack_p99_ms", p99.clone(), "ms").goal(40.0),
+            lower("ack_p99_vs_debezium", ratio(&p99, &peer_p99), "ratio").goal(0.2).beside(PEER),
+            lower("wal_bytes_per_event", self.relay.median(|drain| drain.wal_bytes_per_event), "B").goal(2.0),
+            lower("dead_tuples_per_batch", self.relay.median(|drain| drain.dead_tuples_per_batch), "tuples")
+                .goal(1.0),
+            higher("open_transaction_cost", ratio(&held, &relay), "ratio").goal(0.95),
+            lower("rss_peak_mb", self.peak_megabytes(), "MB").goal(128.0),
+            lower("updates_per_batch", self.relay.median(|drain| drain.updates_per_batch), "updates"),
+            rate("relay_events_per_s", relay),
+            rate("bare_producer_events_per_s", bare).beside(BARE),
+            rate("debezium_events_per_s", peer).beside(PEER),
+            lower("ack_p50_ms", self.paced.median(|paced| paced.p50_ms), "ms"),
+            lower("debezium_ack_p99_ms", peer_p99, "ms").beside(PEER),
+            rate("paced_commits_per_s", self.paced.median(|paced| paced.committed_per_s)),
+            rate("debezium_paced_commits_per_s", self.peer_paced.median(|paced| paced.committed_per_s))
+                .beside(PEER),
+        ]
+    }
+
+    /// Over every process of the relay that this run had.
+    fn peak_megabytes(&self) -> Result<f64, String> {
+        #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^52 B")]
+        let megabytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64 / MEGABYTE);
+        let peaks = [
+            self.relay.largest(|drain| megabytes(drain.peak_resident_bytes))?,
+            self.held.largest(|drain| megabytes(drain.peak_resident_bytes))?,
+            self.paced.largest(|paced| megabytes(paced.peak_resident_bytes))?,
+        ];
+        let peaks: Option<Vec<f64>> = peaks.into_iter().collect();
+        let peak = peaks.and_then(|peaks| peaks.into_iter().max_by(f64::total_cmp));
+        peak.ok_or_else(|| "this system does not tell a process's peak (VmHWM in /proc)".to_owned())
+    }
+}
+
+fn ratio(of: &Result<f64, String>, to: &Result<f64, String>) -> Result<f64, String> {
+    Ok(of.clone()? / to.clone()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_peer_the_other_figures_are_still_there() {
+        let mut report = Report::default();
+        report.without_peer("no network");
+        let figures = report.figures();
+        let json: Vec<String> = figures.iter().map(Figure::to_json).collect();
+        assert!(json[0].contains(r#""value":null"#));
+        assert!(json[11].contains("no network"), "{}", json[11]);
+        assert_eq!(figures.len(), 16);
+    }
+}
