@@ -19,7 +19,7 @@ mod statements;
 pub use flight::{Flight, Move, Settled, next_move};
 pub use identity::Identity;
 pub use lease::{LEASE_CHANNEL, Standing, acquire, announce_release, release, renew, standing};
-pub use page::{Page, PageLimits, Row, Survey};
+pub use page::{Page, PageEnd, PageLimits, Record, Row, Survey};
 pub use position::{Batch, Window};
 pub use reading::{BY_XID_PAGES_MAX, Method, Reading, Step};
 pub use snapshot::{ParseSnapshotError, Snapshot, Xid};
