@@ -58,6 +58,15 @@ pub const TRANSITION_NOT_ALLOWED: &str = "transition-not-allowed";
 /// The failure of an export that a person ended.
 pub const EXPORT_GIVEN_UP: &str = "export-given-up";
 
+/// No such row of the outbox was ever parked.
+pub const PARKED_NOT_FOUND: &str = "parked-not-found";
+/// The parked row was sent or discarded already.
+pub const PARKED_SETTLED: &str = "parked-settled";
+/// The parked row waits behind one that is refused.
+pub const PARKED_BEHIND: &str = "parked-behind";
+/// The outbox has no record of such a topic.
+pub const TOPIC_UNRECORDED: &str = "topic-unrecorded";
+
 /// Nobody knows whether the request was carried out; the same request again finds out.
 pub const OUTCOME_UNKNOWN: &str = "outcome-unknown";
 /// More requests are being worked on than the bound, or all database connections are in use.

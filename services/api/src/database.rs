@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::error::{DbError, Severity, SqlState};
+use waybill_outbox::parked::ParkedError;
 use waybill_publication::PublicationError;
 use waybill_runtime::chain;
 use waybill_store::StoreError;
@@ -45,6 +46,15 @@ impl From<tokio_postgres::Error> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         of(&error, postgres(&error))
+    }
+}
+
+impl From<ParkedError> for Problem {
+    fn from(error: ParkedError) -> Self {
+        match &error {
+            ParkedError::Database(cause) => of(&error, Some(cause)),
+            ParkedError::Unknown { .. } => Self::internal(&error),
+        }
     }
 }
 

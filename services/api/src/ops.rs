@@ -3,6 +3,8 @@
 mod api_keys;
 mod datasets;
 mod exports;
+mod outbox;
+mod parked;
 mod quarantine;
 mod reason;
 mod tenants;
@@ -10,5 +12,9 @@ mod tenants;
 pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};
 pub(crate) use datasets::{list_datasets, register_dataset};
 pub(crate) use exports::{fail_export, release_export};
+pub(crate) use outbox::{accept_topic, show_outbox};
+pub(crate) use parked::{
+    discard_all_parked, discard_parked, list_parked, retry_all_parked, retry_parked, show_parked,
+};
 pub(crate) use quarantine::{export_timeline, list_exports, show_export};
 pub(crate) use tenants::{create_tenant, list_tenants, resume_tenant, suspend_tenant};

@@ -44,6 +44,14 @@ fn operators() -> Router<App> {
         .route("/v1/ops/exports/{export_id}/timeline", get(ops::export_timeline))
         .route("/v1/ops/exports/{export_id}/release", post(ops::release_export))
         .route("/v1/ops/exports/{export_id}/fail", post(ops::fail_export))
+        .route("/v1/ops/outbox", get(ops::show_outbox))
+        .route("/v1/ops/outbox/accept-topic", post(ops::accept_topic))
+        .route("/v1/ops/parked", get(ops::list_parked))
+        .route("/v1/ops/parked/retry", post(ops::retry_all_parked))
+        .route("/v1/ops/parked/discard", post(ops::discard_all_parked))
+        .route("/v1/ops/parked/{seq}", get(ops::show_parked))
+        .route("/v1/ops/parked/{seq}/retry", post(ops::retry_parked))
+        .route("/v1/ops/parked/{seq}/discard", post(ops::discard_parked))
 }
 
 async fn no_route(uri: Uri) -> Problem {

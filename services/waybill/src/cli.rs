@@ -82,9 +82,12 @@ pub(crate) enum Command {
     /// Make Kafka's topics as schemas/topics.toml declares them
     #[command(subcommand)]
     Topic(commands::topic::TopicCommand),
-    /// Outboxes: put one into any database
+    /// Outboxes: put one into any database, see how it stands, go on after a restore
     #[command(subcommand)]
     Outbox(commands::outbox::OutboxCommand),
+    /// Parked rows of the outbox: those that Kafka did not take
+    #[command(subcommand)]
+    Parked(commands::parked::ParkedCommand),
     /// Check everything that Waybill needs, and say what to do about each finding
     #[command(after_help = commands::doctor::EXAMPLES)]
     Doctor,

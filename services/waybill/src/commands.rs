@@ -9,6 +9,7 @@ pub(crate) mod export;
 pub(crate) mod migrate;
 pub(crate) mod outbox;
 mod pages;
+pub(crate) mod parked;
 pub(crate) mod run;
 pub(crate) mod service_account;
 pub(crate) mod tenant;

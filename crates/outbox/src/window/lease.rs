@@ -47,6 +47,7 @@ pub async fn acquire(
                     to: row.try_get("to_snapshot")?,
                     after_seq: row.try_get("after_seq")?,
                     floor_seq: row.try_get("floor_seq")?,
+                    resend_after_seq: row.try_get("resend_after_seq")?,
                 },
             })
         })

@@ -11,14 +11,22 @@ pub struct Window {
     pub to: Snapshot,
     /// The highest `seq` up to which this window's rows were acknowledged; `floor_seq` before the first.
     pub after_seq: i64,
-    /// The last row of before a restore, 0 without one: no window holds a row up to there.
+    /// The last row of before a restore, 0 without one: no window holds a row up to there, but while such rows are sent
+    /// again.
     pub floor_seq: i64,
+    /// While rows of before a restore are sent again, the one after which they begin: the window holds no others then.
+    pub resend_after_seq: Option<i64>,
 }
 
 impl Window {
     /// Whether no row of it was acknowledged yet.
     pub fn is_at_start(&self) -> bool {
-        self.after_seq <= self.floor_seq
+        self.after_seq <= self.resend_after_seq.unwrap_or(self.floor_seq)
+    }
+
+    /// Whether it holds rows of before a restore, and no others.
+    pub fn is_resend(&self) -> bool {
+        self.resend_after_seq.is_some()
     }
 
     /// Whether nothing is left to send: the next thing to do is to open a window.

@@ -49,8 +49,13 @@ pub struct Reading {
 
 impl Reading {
     /// Reads a window from its first unacknowledged row on. A window from its start takes its first page by xid, and
-    /// in the steady state that page is all. One that is resumed in the middle is surveyed first.
+    /// in the steady state that page is all. One that is resumed in the middle is surveyed first. Rows of before a restore are
+    /// read by `seq`: other rows may have their xids.
     pub fn of(window: &Window) -> Self {
+        if window.is_resend() {
+            let method = Some(Method::BySeq { last_seq: window.floor_seq });
+            return Self { after_seq: window.after_seq, method, is_at_start: false, ended: false };
+        }
         let is_at_start = window.is_at_start();
         let method = is_at_start.then_some(Method::ByXid);
         Self { after_seq: window.after_seq, method, is_at_start, ended: window.is_drained() }
@@ -97,7 +102,7 @@ mod tests {
     const LIMITS: PageLimits = PageLimits { rows_max: 2, bytes_max: 100 };
 
     fn window(from: &str, to: &str, after_seq: i64) -> Result<Window, ParseSnapshotError> {
-        Ok(Window { from: from.parse()?, to: to.parse()?, after_seq, floor_seq: 0 })
+        Ok(Window { from: from.parse()?, to: to.parse()?, after_seq, floor_seq: 0, resend_after_seq: None })
     }
 
     fn page(last_seq: i64, is_full: bool) -> PageEnd {

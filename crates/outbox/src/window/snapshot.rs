@@ -21,6 +21,20 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The snapshot that sees no transaction.
+    pub const fn of_nothing() -> Self {
+        Self::before(Xid(1))
+    }
+
+    /// The snapshot that sees every transaction, given out or not. Only a window of rows of before a restore has it.
+    pub const fn of_everything() -> Self {
+        Self::before(Xid(i64::MAX as u64))
+    }
+
+    const fn before(xid: Xid) -> Self {
+        Self { xmin: xid, xmax: xid, in_progress: Vec::new() }
+    }
+
     /// The lowest transaction that was still in progress.
     pub fn xmin(&self) -> Xid {
         self.xmin

@@ -19,6 +19,7 @@ pub struct Statements {
     advance: Statement,
     drain: Statement,
     roll: Statement,
+    leave: Statement,
 }
 
 impl Statements {
@@ -37,6 +38,7 @@ impl Statements {
             advance: db.prepare(include_str!("sql/advance.sql")).await?,
             drain: db.prepare(include_str!("sql/drain.sql")).await?,
             roll: db.prepare(include_str!("sql/roll.sql")).await?,
+            leave: db.prepare(include_str!("sql/leave.sql")).await?,
         })
     }
 
@@ -55,6 +57,7 @@ impl Statements {
             to: row.try_get("to_snapshot")?,
             after_seq: row.try_get("after_seq")?,
             floor_seq: row.try_get("floor_seq")?,
+            resend_after_seq: row.try_get("resend_after_seq")?,
         };
         Ok(())
     }
@@ -173,6 +176,29 @@ impl Statements {
         let to = row.try_get("to_snapshot")?;
         cursor.window.from = std::mem::replace(&mut cursor.window.to, to);
         cursor.window.after_seq = cursor.window.floor_seq;
+        Ok(())
+    }
+
+    /// What [`Self::drain`] is to any other window, to one of rows of before a restore: behind the window that was under way
+    /// then come the rows that it did not see, and behind those the first window of this server's own.
+    ///
+    /// # Errors
+    /// [`WindowError::Fenced`], also when no rows are being sent again; [`WindowError::Database`].
+    pub async fn leave(
+        &self,
+        db: &impl GenericClient,
+        cursor: &mut Cursor,
+        batch: Option<Batch>,
+    ) -> Result<(), WindowError> {
+        let (last_seq, events) = last_batch(cursor, batch);
+        let row = move_by(db, &self.leave, cursor, last_seq, events).await?.ok_or_else(|| fenced(cursor))?;
+        cursor.window = Window {
+            from: row.try_get("from_snapshot")?,
+            to: row.try_get("to_snapshot")?,
+            after_seq: row.try_get("after_seq")?,
+            floor_seq: row.try_get("floor_seq")?,
+            resend_after_seq: row.try_get("resend_after_seq")?,
+        };
         Ok(())
     }
 }

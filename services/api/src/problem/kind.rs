@@ -89,6 +89,15 @@ kinds! {
     TRANSITION_NOT_ALLOWED CONFLICT "The export's state does not allow this"
         "Read the export; only a quarantined one waits for a decision."
 
+    PARKED_NOT_FOUND NOT_FOUND "There is no such parked row"
+        "See `waybill parked list`."
+    PARKED_SETTLED CONFLICT "The parked row is settled"
+        "Read the row; what was sent or discarded stays so."
+    PARKED_BEHIND CONFLICT "The parked row waits behind another"
+        "Decide about the row in `refused_seq` first; this one goes on by itself after it."
+    TOPIC_UNRECORDED NOT_FOUND "There is no such topic"
+        "Check the topic's whole name, prefix included."
+
     OUTCOME_UNKNOWN SERVICE_UNAVAILABLE "Nobody knows whether the request was carried out"
         "Send the same request with the same Idempotency-Key: it finds the export, or makes it."
     OVERLOADED SERVICE_UNAVAILABLE "Too much at once"

@@ -2,7 +2,7 @@
 
 mod content;
 mod create;
-mod duration;
+pub(super) mod duration;
 mod list;
 mod show;
 mod timeline;

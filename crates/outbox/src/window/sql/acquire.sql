@@ -13,5 +13,5 @@ WHERE cursor.lease_until <= now()
     AND coalesce(cursor.system_identifier, server.system_identifier) = server.system_identifier
     AND coalesce(cursor.timeline, server.timeline) = server.timeline
 RETURNING
-    cursor.fence, cursor.from_snapshot, cursor.to_snapshot, cursor.after_seq, cursor.floor_seq,
+    cursor.fence, cursor.from_snapshot, cursor.to_snapshot, cursor.after_seq, cursor.floor_seq, cursor.resend_after_seq,
     server.system_identifier, server.timeline

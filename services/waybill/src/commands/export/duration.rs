@@ -1,7 +1,7 @@
 //! Durations as a person reads them.
 
 /// Milliseconds in the unit that suits them.
-pub(super) fn shown(milliseconds: f64) -> String {
+pub(in crate::commands) fn shown(milliseconds: f64) -> String {
     let sign = if milliseconds < 0.0 { "-" } else { "" };
     let size = milliseconds.abs();
     if size < 1_000.0 {
@@ -15,7 +15,7 @@ pub(super) fn shown(milliseconds: f64) -> String {
 }
 
 /// A number of bytes in the unit that suits it (powers of 1024).
-pub(super) fn bytes(bytes: i64) -> String {
+pub(in crate::commands) fn bytes(bytes: i64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
     let mut size = bytes as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
