@@ -7,6 +7,8 @@
 mod codes;
 mod embedded;
 mod error;
+mod install;
+mod install_error;
 mod roles;
 
 use serde::Serialize;
@@ -15,6 +17,8 @@ use tokio_postgres::{Client, GenericClient};
 
 pub use embedded::Schema;
 pub use error::MigrationError;
+pub use install::{Grant, InstallPlan, Part, check_outbox, install, plan_install};
+pub use install_error::InstallError;
 pub use roles::{LoginRole, OWNER, RoleState, restrict_database, role_states};
 
 /// How long a migration waits for a table that somebody uses. It can be tried again; callers cannot wait for long.

@@ -56,7 +56,8 @@ impl Config {
     /// Refuses values that contradict each other.
     pub(super) fn assert_relations(&self) -> Result<(), ConfigError> {
         self.one_form_of_each_secret()?;
-        let rules = self.leases_and_timers().into_iter().chain(self.connections_and_leases()).chain(self.retention());
+        let rules =
+            self.leases_and_timers().into_iter().chain(self.connections_and_leases()).chain(self.retention());
         let rules = rules.chain(self.smallest_values());
         for Rule { first, relation, second, reason } in rules {
             if !relation.holds(first.1, second.1) {
@@ -144,10 +145,7 @@ impl Config {
                 reason: "the database refuses more",
             },
             Rule {
-                first: (
-                    "reconciler.outbox_retention_days, in hours",
-                    days.saturating_mul(HOURS_OF_A_DAY),
-                ),
+                first: ("reconciler.outbox_retention_days, in hours", days.saturating_mul(HOURS_OF_A_DAY)),
                 relation: Relation::AtLeast,
                 second: ("notifier.retry_term_hours", self.notifier.retry_term_hours),
                 reason: "the timeline of an export reads the outbox, and must be whole while its mail is still being tried",

@@ -44,6 +44,9 @@ const SEARCH: &[File] = files!["search" / "V1__documents", "search" / "V2__consu
 const STATS: &[File] = files!["stats" / "V1__counters", "stats" / "V2__consumer"];
 const NOTIFY: &[File] = files!["notify" / "V1__notifications", "notify" / "V2__consumer"];
 
+/// How the name of a file ends that grants Waybill's own roles what they may do.
+const PRIVILEGES: &str = "privileges";
+
 impl File {
     /// The number after the `V`; 0 for a name without one, which a test refuses.
     pub(super) fn version(&self) -> i32 {
@@ -85,10 +88,24 @@ impl Schema {
     }
 
     pub(super) fn runner(self) -> Result<Runner, refinery::Error> {
-        let migrations: Result<Vec<_>, _> =
-            self.files().iter().map(|file| Migration::unapplied(file.name, file.sql)).collect();
-        Ok(Runner::new(&migrations?))
+        runner(self.files().iter())
     }
+}
+
+/// What runs these files.
+pub(super) fn runner<'a>(files: impl Iterator<Item = &'a File>) -> Result<Runner, refinery::Error> {
+    let migrations: Result<Vec<_>, _> = files.map(|file| Migration::unapplied(file.name, file.sql)).collect();
+    Ok(Runner::new(&migrations?))
+}
+
+/// The files of an outbox that say nothing of Waybill's own roles, and name no schema.
+pub(super) fn outbox_structure() -> impl Iterator<Item = &'static File> {
+    OUTBOX.iter().filter(|file| !is_privileges(file.name))
+}
+
+/// Whether a migration of an outbox, by its name, grants Waybill's own roles what they may do.
+pub(super) fn is_privileges(name: &str) -> bool {
+    name.ends_with(PRIVILEGES)
 }
 
 impl fmt::Display for Schema {
@@ -103,6 +120,17 @@ mod tests {
     use std::path::Path;
 
     use super::Schema;
+
+    #[test]
+    fn the_structure_of_an_outbox_names_neither_a_schema_nor_a_role() {
+        assert!(super::outbox_structure().count() > 0);
+        for file in super::outbox_structure() {
+            let code: Vec<&str> =
+                file.sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+            let strays = code.iter().filter(|line| line.contains("outbox.") || line.contains("waybill_"));
+            assert_eq!(strays.collect::<Vec<_>>(), Vec::<&&str>::new(), "{}", file.name);
+        }
+    }
 
     #[test]
     fn every_migration_file_is_compiled_in_and_versions_have_no_gap() {

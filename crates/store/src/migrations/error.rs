@@ -76,27 +76,28 @@ impl MigrationError {
     /// Whether the connection was lost or never there, so that the same attempt may succeed later.
     #[must_use]
     pub fn is_dependency(&self) -> bool {
-        self.postgres().is_some_and(|error| {
-            error.is_closed()
-                || error
-                    .code()
-                    .is_none_or(|code| code.code().starts_with("57P") || code.code().starts_with("08"))
-        })
+        postgres(self).is_some_and(is_away)
     }
 
     fn sql_state(&self) -> Option<&SqlState> {
-        self.postgres()?.code()
+        postgres(self)?.code()
     }
+}
 
-    /// The driver's error, however deep the runner has put it.
-    fn postgres(&self) -> Option<&tokio_postgres::Error> {
-        let mut error: Option<&(dyn Error + 'static)> = Some(self);
-        while let Some(current) = error {
-            if let Some(found) = current.downcast_ref() {
-                return Some(found);
-            }
-            error = current.source();
+/// The driver's error, however deep the runner has put it.
+pub(super) fn postgres<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a tokio_postgres::Error> {
+    let mut error = Some(error);
+    while let Some(current) = error {
+        if let Some(found) = current.downcast_ref() {
+            return Some(found);
         }
-        None
+        error = current.source();
     }
+    None
+}
+
+/// Whether the connection was lost or never there.
+pub(super) fn is_away(error: &tokio_postgres::Error) -> bool {
+    error.is_closed()
+        || error.code().is_none_or(|code| code.code().starts_with("57P") || code.code().starts_with("08"))
 }
