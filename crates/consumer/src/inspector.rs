@@ -6,8 +6,7 @@ use std::time::Duration;
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
-
-use crate::native::{TopicIdError, describe_topic_id};
+use waybill_topic_identity::{TopicIdError, describe_one};
 
 /// How long Kafka may take to answer one question.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,7 +49,7 @@ impl Inspector {
         let (inspector, topic) = (self.clone(), topic.to_owned());
         tokio::task::spawn_blocking(move || {
             inspector.discard_events();
-            Ok(describe_topic_id(inspector.client.client(), &topic, ANSWER_TIMEOUT)?)
+            Ok(describe_one(inspector.client.client(), &topic, ANSWER_TIMEOUT)?)
         })
         .await?
     }
@@ -58,7 +57,7 @@ impl Inspector {
     pub(crate) async fn view(&self, topic: &str, partition: i32) -> Result<View, LookError> {
         let (inspector, topic) = (self.clone(), topic.to_owned());
         tokio::task::spawn_blocking(move || {
-            let topic_id = describe_topic_id(inspector.client.client(), &topic, ANSWER_TIMEOUT)?;
+            let topic_id = describe_one(inspector.client.client(), &topic, ANSWER_TIMEOUT)?;
             let (low, high) = match topic_id {
                 Some(_) => inspector.client.fetch_watermarks(&topic, partition, ANSWER_TIMEOUT)?,
                 None => (0, 0),
