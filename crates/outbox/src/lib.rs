@@ -7,8 +7,10 @@
 
 mod append;
 pub mod codes;
+pub mod hold;
 mod outbox;
 pub mod parked;
+pub mod rebase;
 pub mod status;
 mod schema_name;
 pub mod upkeep;

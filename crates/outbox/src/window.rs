@@ -16,7 +16,7 @@ mod reading;
 mod snapshot;
 mod statements;
 
-pub use flight::{Flight, Move, Settled, next_move};
+pub use flight::{Flight, Held, Move, PARKED_ROWS_A_MOVE_MAX, Settled, next_move};
 pub use identity::Identity;
 pub use lease::{LEASE_CHANNEL, Standing, acquire, announce_release, release, renew, standing};
 pub use page::{Page, PageEnd, PageLimits, Record, Row, Survey};
