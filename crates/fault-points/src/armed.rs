@@ -82,7 +82,7 @@ mod tests {
     fn a_point_that_does_not_exist_is_refused_with_the_valid_names() {
         for wrong in ["api.comitted", "api.committed#0", "api.committed#x"] {
             let refusal = parse(wrong).unwrap_err().to_string();
-            assert!(refusal.contains("api.committed, relay.acknowledged"), "{refusal}");
+            assert!(refusal.contains("api.committed, relay.opened"), "{refusal}");
         }
     }
 }

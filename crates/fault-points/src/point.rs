@@ -3,6 +3,10 @@
 pub enum Point {
     /// The api has committed an intent and has not answered yet.
     ApiCommitted,
+    /// The relay's next window is on disk and no row of it was used yet.
+    RelayOpened,
+    /// The relay has handed rows to its producer and has heard of no acknowledgement yet.
+    RelaySent,
     /// Kafka has acknowledged a page and the relay's cursor has not moved yet.
     RelayAcknowledged,
     /// The worker has claimed a job and has written nothing yet.
@@ -17,6 +21,8 @@ impl Point {
     /// Every point, in the order of an export's way.
     pub const ALL: &'static [Self] = &[
         Self::ApiCommitted,
+        Self::RelayOpened,
+        Self::RelaySent,
         Self::RelayAcknowledged,
         Self::WorkerClaimed,
         Self::WorkerVerified,
@@ -28,6 +34,8 @@ impl Point {
     pub const fn name(self) -> &'static str {
         match self {
             Self::ApiCommitted => "api.committed",
+            Self::RelayOpened => "relay.opened",
+            Self::RelaySent => "relay.sent",
             Self::RelayAcknowledged => "relay.acknowledged",
             Self::WorkerClaimed => "worker.claimed",
             Self::WorkerVerified => "worker.verified",

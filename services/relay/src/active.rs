@@ -12,7 +12,7 @@ use waybill_runtime::Context;
 use crate::backoff::Backoff;
 use crate::database::{Answer, Change, Changed, Database, Question, UnderWay};
 use crate::error::{DatabaseError, Error};
-use crate::lease::{Lease, Lost};
+use crate::lease::{self, Lease, Lost};
 use crate::line::Line;
 use crate::listener::Wakes;
 use crate::metrics;
@@ -59,7 +59,10 @@ pub(crate) async fn relay(
         end = active.work() => end,
     };
     active.line.end().await;
-    end
+    match end {
+        Ok(End::Lost(lost)) => Ok(End::Lost(lease::why(pool, active.cursor.fence, lost).await)),
+        end => end,
+    }
 }
 
 /// What one takeover works with.
@@ -246,6 +249,7 @@ impl Active<'_> {
         self.cursor = cursor;
         self.retry.reset();
         if change.is_opening() {
+            reach(Point::RelayOpened);
             self.reading = Reading::of(&self.cursor.window);
         }
         if !matches!(change, Change::Advance(_)) {

@@ -10,6 +10,9 @@ use waybill_outbox::window::{self, WindowError};
 
 use crate::options::Options;
 
+/// How long the answer is waited for whether somebody took a lease that was not renewed in time.
+const WHY_MAX: Duration = Duration::from_secs(3);
+
 /// Why a relay is no longer the active one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
@@ -91,6 +94,22 @@ async fn renew(pool: &Pool, options: &Options, fence: i64) -> Result<(), Renewal
             Renewal::Failed
         }
     })
+}
+
+/// Why the lease was lost, asked once nothing is sent any more: a relay that comes back late finds out only now that
+/// another one took over meanwhile.
+pub(crate) async fn why(pool: &Pool, fence: i64, lost: Lost) -> Lost {
+    let asked = async {
+        let db = pool.get().await.ok()?;
+        window::standing(&**db).await.ok()
+    };
+    match lost {
+        Lost::Late => match tokio::time::timeout(WHY_MAX, asked).await {
+            Ok(Some(standing)) if standing.fence != fence => Lost::Fenced,
+            Ok(_) | Err(_) => lost,
+        },
+        Lost::Fenced | Lost::DatabaseChanged => lost,
+    }
 }
 
 /// Gives the lease back and wakes the standbys, within `limit`. Failing is harmless: the lease ends by itself.

@@ -6,15 +6,18 @@ use std::time::Duration;
 use rdkafka::error::{KafkaError, KafkaResult};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
-use waybill_outbox::window::{Flight, Page, Row};
+use waybill_fault_points::{Point, reach};
+use waybill_outbox::window::{Flight, Held, PARKED_ROWS_A_MOVE_MAX, Page, Row};
 use waybill_runtime::{Context, Health};
 
 use crate::backoff::Backoff;
 use crate::codes;
-use crate::delivery::{Cause, Failure, Report};
+use crate::delivery::{Cause, Failed, Failure, Report, Trouble};
+use crate::holds::{Holds, Way};
 use crate::metrics;
 use crate::options::Options;
 use crate::producer::{NotQueued, Producer};
+use crate::topics::Topics;
 
 /// The component of health that Kafka is.
 const KAFKA: &str = "kafka";
@@ -28,7 +31,41 @@ const STALLED_AFTER: Duration = Duration::from_secs(10);
 /// So many rows are handed over at a time; then whatever else is due has its turn.
 const PUMP_ROWS_MAX: usize = 128;
 
-/// The rows between the window and Kafka.
+/// No page is read while so many held rows wait for the cursor to park them.
+const HELD_ROWS_MAX: usize = 4 * PARKED_ROWS_A_MOVE_MAX;
+
+/// What has to be known or written before the next row can be dealt with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Which topic that is: nothing was sent to it yet.
+    Topic(String),
+    /// A hold for this row, because the producer will not have it.
+    Row { seq: i64, detail: String },
+}
+
+/// What is known after a producer's end.
+#[derive(Debug, Default)]
+pub(crate) struct Aftermath {
+    /// The topics that take nothing.
+    pub(crate) topics: Vec<(String, Trouble, String)>,
+    /// The row that was refused alone.
+    pub(crate) row: Option<(i64, String)>,
+    /// Whether nothing failed: something only has to be looked at again.
+    is_suspicion: bool,
+    failed: Option<Failed>,
+}
+
+/// What became of a row that was to be handed over.
+enum Handed {
+    /// The producer has it.
+    Over,
+    /// It is held, and the cursor parks it.
+    By,
+    /// It was not its turn.
+    Back,
+}
+
+/// The rows between the window, or a hold, and Kafka.
 pub(crate) struct Line {
     settings: Vec<(String, String)>,
     options: Options,
@@ -36,16 +73,27 @@ pub(crate) struct Line {
     shutdown: CancellationToken,
     producer: Producer,
     flight: Flight,
+    /// The topics that rows were seen for.
+    pub(crate) topics: Topics,
+    /// What is held.
+    pub(crate) holds: Holds,
+    /// The rows are a hold's own: they are sent though they are held.
+    is_draining: bool,
+    need: Option<Need>,
     unsent: VecDeque<Row>,
     unsent_bytes: u64,
     failure: Failure,
     /// Up to this row one record a request: one of them failed, and only alone it shows which.
     alone_until: Option<i64>,
+    /// The last row that was sent with no other in flight.
+    alone: Option<i64>,
     retry: Backoff,
     stalled_at: Instant,
     /// The producer's queue took nothing more.
     is_full: bool,
     is_failing: bool,
+    /// Nothing was acknowledged for long: then rows are not sent alone, so that other topics can show that they flow.
+    is_silent: bool,
     /// For each page that has rows left, its last row and when its first one came to be.
     ages: VecDeque<(i64, Instant)>,
 }
@@ -61,14 +109,20 @@ impl Line {
             health: context.health.clone(),
             shutdown: context.shutdown.clone(),
             flight: Flight::default(),
+            topics: Topics::default(),
+            holds: Holds::default(),
+            is_draining: false,
+            need: None,
             unsent: VecDeque::new(),
             unsent_bytes: 0,
             failure: Failure::default(),
             alone_until: None,
+            alone: None,
             retry: RETRY,
             stalled_at: Instant::now() + STALLED_AFTER,
             is_full: false,
             is_failing: false,
+            is_silent: false,
             ages: VecDeque::new(),
         })
     }
@@ -81,6 +135,58 @@ impl Line {
     /// Notes that the cursor passed what was settled up to this row.
     pub(crate) fn passed(&mut self, last_seq: i64) {
         self.flight.passed(last_seq);
+        if !self.is_draining {
+            self.holds.passed(last_seq);
+        }
+    }
+
+    /// Whether nothing is on the line: all that was taken in is behind the cursor.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.unsent.is_empty() && self.flight.rows() == 0 && self.flight.settled().batch().is_none()
+    }
+
+    /// From now on the rows are a hold's own. Answers what [`Self::leave_hold`] wants.
+    pub(crate) fn enter_hold(&mut self) -> Option<i64> {
+        self.is_draining = true;
+        self.alone_until.take()
+    }
+
+    /// From now on the rows are the window's again.
+    pub(crate) fn leave_hold(&mut self, alone_until: Option<i64>) {
+        self.forget();
+        self.flight.passed(i64::MAX);
+        self.is_draining = false;
+        self.alone_until = alone_until;
+        self.need = None;
+    }
+
+    /// What has to be known or written before the next row.
+    pub(crate) fn need(&self) -> Option<&Need> {
+        self.need.as_ref()
+    }
+
+    /// Notes that it is.
+    pub(crate) fn met(&mut self) {
+        self.need = None;
+    }
+
+    /// Says that a topic takes nothing, however that was found; the line starts over without it.
+    pub(crate) fn condemn(&mut self, lane: usize, trouble: Trouble, detail: String) {
+        self.failure.condemn(lane, trouble, detail);
+    }
+
+    /// Looks for topics that stand still while others do not.
+    pub(crate) fn find_stalled(&mut self) {
+        for lane in self.topics.stalled(Instant::now()) {
+            let last = self.producer.last_error().unwrap_or_else(|| "no error was reported".to_owned());
+            let detail = format!("nothing was acknowledged for {} s; {last}", crate::topics::STALLED_AFTER.as_secs());
+            self.failure.condemn(lane, Trouble::Stalled, detail);
+        }
+    }
+
+    /// Whether nothing was acknowledged for long though rows are in flight.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_silent
     }
 
     /// Whether every row that was taken in was handed to the producer.
@@ -98,6 +204,7 @@ impl Line {
     pub(crate) fn has_room(&self) -> bool {
         self.unsent.len() + self.flight.rows() <= self.options.flight_rows_max()
             && self.unsent_bytes + self.flight.bytes() < self.options.flight_bytes_max()
+            && self.flight.settled().held < HELD_ROWS_MAX
     }
 
     /// Whether something can be done without waiting: rows handed over, or a failure dealt with.
@@ -115,40 +222,82 @@ impl Line {
         self.unsent.extend(page.rows);
     }
 
-    /// Hands over what may be handed over now, up to [`PUMP_ROWS_MAX`].
+    /// Hands over what may be handed over now, and passes by what is held, up to [`PUMP_ROWS_MAX`].
     pub(crate) fn pump(&mut self) {
         let mut sent_bytes = 0;
         self.is_full = false;
         for _ in 0..PUMP_ROWS_MAX {
-            let Some(row) = self.unsent.front() else { break };
             if !self.may_send() {
                 break;
             }
-            match self.producer.send(row) {
-                Ok(()) => {
-                    if self.flight.unacknowledged() == 0 {
-                        self.stalled_at = Instant::now() + STALLED_AFTER;
-                    }
-                    self.flight.sent(row.seq, row.bytes);
-                    sent_bytes += row.bytes;
-                    self.unsent.pop_front();
-                }
-                Err(NotQueued::Full) => {
-                    self.is_full = true;
+            let Some(row) = self.unsent.pop_front() else { break };
+            let (seq, bytes) = (row.seq, row.bytes);
+            match self.hand_over(&row) {
+                Handed::Over => sent_bytes += bytes,
+                Handed::By => {}
+                Handed::Back => {
+                    self.unsent.push_front(row);
                     break;
                 }
-                Err(NotQueued::Failed(error)) => self.failure.note(row.seq, error),
             }
+            self.unsent_bytes -= bytes;
+            tracing::trace!(outbox.seq = seq, "handed over");
         }
-        self.unsent_bytes -= sent_bytes;
         if sent_bytes > 0 {
+            reach(Point::RelaySent);
             ::metrics::counter!(metrics::BYTES.name).increment(sent_bytes);
         }
     }
 
+    fn hand_over(&mut self, row: &Row) -> Handed {
+        let (seq, bytes) = (row.seq, row.bytes);
+        let Ok(record) = row.record() else {
+            // Only a database of another encoding holds such a text.
+            self.need = Some(Need::Row { seq, detail: "its topic or a header's name is no UTF-8".to_owned() });
+            return Handed::Back;
+        };
+        if !self.is_draining
+            && !self.holds.is_empty()
+            && let Way::Held { hold_id, is_refused } = self.holds.way(seq, record.topic, record.key)
+        {
+            self.flight.held(Held { seq, hold_id, is_refused }, bytes);
+            return Handed::By;
+        }
+        let lane = self.topics.lane(record.topic);
+        if !self.topics.is_known(lane) {
+            self.need = Some(Need::Topic(record.topic.to_owned()));
+            return Handed::Back;
+        }
+        match self.producer.send(seq, record) {
+            Ok(()) => {
+                let is_first = self.flight.unacknowledged() == 0;
+                let now = Instant::now();
+                if is_first {
+                    self.stalled_at = now + STALLED_AFTER;
+                }
+                self.alone = is_first.then_some(seq);
+                self.topics.sent(lane, now);
+                self.flight.sent(seq, bytes, lane);
+                Handed::Over
+            }
+            Err(NotQueued::Full) => {
+                self.is_full = true;
+                Handed::Back
+            }
+            Err(NotQueued::Failed(error)) => {
+                if Cause::of(&error) == Cause::Refused {
+                    self.need = Some(Need::Row { seq, detail: error.to_string() });
+                } else {
+                    self.failure.note(seq, Some(lane), error);
+                }
+                Handed::Back
+            }
+        }
+    }
+
     fn may_send(&self) -> bool {
-        let is_held_back = self.alone_until.is_some() && self.flight.unacknowledged() > 0;
-        !is_held_back && !self.failure.is_seen()
+        let is_held_back = self.alone_until.is_some() && self.flight.unacknowledged() > 0 && !self.is_silent;
+        !is_held_back && self.need.is_none() && !self.failure.is_seen()
     }
 
     /// Takes every report that is there, and answers whether a delivery failed.
@@ -172,31 +321,77 @@ impl Line {
         }
     }
 
-    /// After a failed delivery: takes back what is under way, discards the producer, makes another one and waits a
-    /// while. What was settled stays so; everything after it is to be read and sent again.
-    pub(crate) async fn start_over(&mut self) -> KafkaResult<()> {
+    /// After a failed delivery: takes back what is under way, discards the producer and makes another one. What was settled
+    /// stays so; everything after it is to be read and sent again, once the caller has dealt with what is answered.
+    pub(crate) async fn start_over(&mut self) -> KafkaResult<Aftermath> {
         for report in self.producer.purge().await {
             self.take(report);
         }
         ::metrics::counter!(metrics::FAILURES.name).increment(1);
-        let failure = std::mem::take(&mut self.failure);
-        self.degrade(&failure);
-        let suspect = failure.last_seq.max(self.flight.lowest_seq().unwrap_or(0));
-        self.alone_until = Some(suspect.max(self.alone_until.unwrap_or(0)));
+        let Failure { first, last_seq, topics, is_suspicion, .. } = std::mem::take(&mut self.failure);
+        let is_alone = |failed: &Failed| self.alone == Some(failed.seq) && self.alone_until.is_some();
+        let row = first
+            .as_ref()
+            .filter(|failed| Cause::of(&failed.error) == Cause::Refused && is_alone(failed))
+            .map(|failed| (failed.seq, failed.error.to_string()));
+        if first.is_some() || (topics.is_empty() && !is_suspicion) {
+            let suspect = last_seq.max(self.flight.lowest_seq().unwrap_or(0));
+            self.alone_until = Some(suspect.max(self.alone_until.unwrap_or(0)));
+        }
+        let name = |(lane, trouble, detail)| (self.topics.name(lane).to_owned(), trouble, detail);
+        let topics = topics.into_iter().map(name).collect();
         self.forget();
+        self.need = None;
         let discarded =
             std::mem::replace(&mut self.producer, Producer::start(&self.settings, &self.options)?);
         discarded.discard().await;
+        Ok(Aftermath { topics, row, is_suspicion, failed: first })
+    }
+
+    /// Says what failed and waits a while, if nothing was held that would let the rest go on.
+    pub(crate) async fn wait_after(&mut self, aftermath: &Aftermath) {
+        if aftermath.is_suspicion && aftermath.failed.is_none() {
+            return;
+        }
+        let (code, detail) = match &aftermath.failed {
+            Some(Failed { seq, error }) if aftermath.row.is_some() => {
+                (codes::RELAY_HOLDS_FULL, format!("row {seq} of the outbox: {error}"))
+            }
+            Some(Failed { seq, error }) => (codes::RELAY_DELIVERY_FAILING, self.explain(*seq, error)),
+            None if aftermath.topics.is_empty() => {
+                (codes::RELAY_DELIVERY_FAILING, "the producer stopped".to_owned())
+            }
+            None => (codes::RELAY_HOLDS_FULL, "a topic takes nothing".to_owned()),
+        };
+        self.fail(code, detail);
+        self.pause().await;
+    }
+
+    /// Waits a while, longer each time until something is acknowledged.
+    pub(crate) async fn pause(&mut self) {
         tokio::select! {
             () = sleep(self.retry.next()) => {}
             () = self.shutdown.cancelled() => {}
         }
-        Ok(())
+    }
+
+    /// Says that Kafka does not take what is sent.
+    pub(crate) fn fail(&mut self, code: &str, detail: String) {
+        self.is_failing = true;
+        self.health.degraded(KAFKA, code, detail);
+    }
+
+    /// Takes that back: what failed is held, or was acknowledged.
+    pub(crate) fn calm(&mut self) {
+        if std::mem::take(&mut self.is_failing) {
+            self.health.clear(KAFKA);
+        }
     }
 
     /// Gives up on all rows that are not settled, sent or not.
     pub(crate) fn forget(&mut self) {
         self.flight.abandon();
+        self.topics.abandon();
         self.unsent.clear();
         self.unsent_bytes = 0;
         self.ages.clear();
@@ -212,17 +407,24 @@ impl Line {
     }
 
     fn take(&mut self, report: Report) {
-        let Report { seq, error } = report;
-        if let Some(error) = error {
-            self.failure.note(seq, error);
-            return;
+        let Report { seq, outcome } = report;
+        let lane = self.flight.lane(seq);
+        let place = match outcome {
+            Ok(place) => place,
+            Err(error) => return self.failure.note(seq, lane, error),
+        };
+        let Some(lane) = lane else { return };
+        let now = Instant::now();
+        if !self.topics.acknowledged(lane, place, now) {
+            // Another topic of that name may have it. Which one it is has to be asked before the row counts as sent.
+            self.topics.forget(lane);
+            return self.failure.suspect();
         }
         self.flight.acknowledged(seq);
-        self.stalled_at = Instant::now() + STALLED_AFTER;
+        self.stalled_at = now + STALLED_AFTER;
+        self.is_silent = false;
         self.retry.reset();
-        if std::mem::take(&mut self.is_failing) {
-            self.health.clear(KAFKA);
-        }
+        self.calm();
         let settled = self.flight.settled().last_seq;
         if self.alone_until.is_some_and(|until| until <= settled) {
             self.alone_until = None;
@@ -230,31 +432,15 @@ impl Line {
         while self.ages.pop_front_if(|(last_seq, _)| *last_seq <= settled).is_some() {}
     }
 
-    fn degrade(&mut self, failure: &Failure) {
-        let (code, detail) = match &failure.first {
-            Some((seq, error)) if self.is_alone(*seq) && Cause::of(error) == Cause::Refused => {
-                (codes::RELAY_ROW_REFUSED, format!("row {seq} of the outbox: {error}"))
-            }
-            Some((seq, error)) => (codes::RELAY_DELIVERY_FAILING, self.explain(*seq, error)),
-            None => (codes::RELAY_DELIVERY_FAILING, "the producer stopped".to_owned()),
-        };
-        self.is_failing = true;
-        self.health.degraded(KAFKA, code, detail);
-    }
-
     fn stall(&mut self) {
         self.stalled_at = Instant::now() + STALLED_AFTER;
         if self.flight.unacknowledged() > 0 {
             let rows = self.flight.unacknowledged();
             let last = self.producer.last_error().unwrap_or_else(|| "no error was reported".to_owned());
-            self.is_failing = true;
+            self.is_silent = true;
             let detail = format!("{rows} rows wait for their acknowledgement; {last}");
-            self.health.degraded(KAFKA, codes::RELAY_DELIVERY_FAILING, detail);
+            self.fail(codes::RELAY_DELIVERY_FAILING, detail);
         }
-    }
-
-    fn is_alone(&self, seq: i64) -> bool {
-        self.alone_until.is_some_and(|until| seq <= until)
     }
 
     fn explain(&self, seq: i64, error: &KafkaError) -> String {
