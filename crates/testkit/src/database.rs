@@ -27,9 +27,31 @@ impl TestDatabase {
     /// # Panics
     /// When the test server is not announced or refuses.
     pub async fn fresh() -> Self {
-        let server = parse(&postgres_url());
+        Self::on_server(&postgres_url()).await
+    }
+
+    /// Makes a fresh one on the server of this administrator's URL.
+    ///
+    /// # Panics
+    /// When it refuses.
+    pub async fn on_server(url: &str) -> Self {
+        let server = parse(url);
         let name = format!("waybill_test_{}_{}", scope(), Uuid::new_v4().simple());
         template::clone_into(&server, &name).await;
+        Self { name, server }
+    }
+
+    /// Makes an empty one, as another team's is before it has anything of Waybill's.
+    ///
+    /// # Panics
+    /// When the test server is not announced or refuses.
+    pub async fn empty() -> Self {
+        let server = parse(&postgres_url());
+        let name = format!("waybill_test_{}_{}", scope(), Uuid::new_v4().simple());
+        let made = format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'");
+        if let Err(error) = connect(server.as_str()).await.batch_execute(&made).await {
+            panic!("{made}: {error:?}");
+        }
         Self { name, server }
     }
 
