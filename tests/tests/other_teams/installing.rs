@@ -1,0 +1,117 @@
+//! `waybill outbox install`, and what it gives to whom.
+
+use serde_json::Value;
+use tokio_postgres::error::SqlState;
+use waybill_outbox::upkeep;
+
+use crate::fixtures::{READER, RELAY, SCHEMA, Team, WRITER, event, install_at, outbox, said};
+
+#[tokio::test]
+async fn installing_again_changes_nothing_and_a_dry_run_changes_nothing_at_all() {
+    let team = Team::without_outbox().await;
+    let wanted = ["--schema", SCHEMA, "--writer", WRITER, "--json"];
+    let planned = team.install(&[&wanted[..], &["--dry-run"]].concat()).await;
+    let plan: Value = serde_json::from_slice(&planned.stdout).expect("JSON");
+    assert_eq!((plan["from"].as_i64(), plan["dry_run"].as_bool()), (Some(0), Some(true)));
+    assert_eq!(team.count("pg_namespace WHERE nspname = 'shop_outbox'").await, 0);
+
+    for from in [0, plan["to"].as_i64().expect("a version")] {
+        let installed = team.install(&wanted).await;
+        assert!(installed.status.success(), "{}", said(&installed));
+        let report: Value = serde_json::from_slice(&installed.stdout).expect("JSON");
+        assert_eq!(report["from"].as_i64(), Some(from));
+        assert_eq!(report["to"], plan["to"]);
+        outbox().append(&team.writer().await, &event("t", "k", "e")).await.expect("appended");
+    }
+    assert_eq!(team.count(&format!("{SCHEMA}.events")).await, 2, "what was there stays");
+    let url = team.database.admin_url();
+    let (_, password) = url.split_once('@').and_then(|(login, _)| login.rsplit_once(':')).expect("a login");
+    assert!(!said(&planned).contains(password), "no password is shown");
+}
+
+#[tokio::test]
+async fn what_no_installation_put_there_is_refused_and_left_alone() {
+    let team = Team::without_outbox().await;
+    team.run("CREATE SCHEMA theirs; CREATE TABLE theirs.things (n integer)").await;
+    let refused = [
+        (team.install(&["--schema", "theirs"]).await, 4, "outbox-schema-foreign"),
+        (team.install(&["--schema", "Mine"]).await, 2, "usage"),
+        (team.install(&["--schema", "x\"; DROP SCHEMA theirs"]).await, 2, "usage"),
+        (team.install(&["--schema", SCHEMA, "--writer", "no_such_role"]).await, 4, "outbox-role-missing"),
+        (install_at(&team.product.admin_url(), &["--schema", "outbox"]).await, 4, "outbox-schema-foreign"),
+        (install_at(&team.product.admin_url(), &["--schema", "stats"]).await, 4, "outbox-schema-foreign"),
+        (
+            install_at("postgres://nobody@127.0.0.1:1/none", &["--schema", SCHEMA]).await,
+            5,
+            "database-unreachable",
+        ),
+    ];
+    for (output, exit, code) in refused {
+        assert_eq!(output.status.code(), Some(exit), "{}", said(&output));
+        assert!(said(&output).contains(code), "{code}: {}", said(&output));
+    }
+    let schemas =
+        "pg_namespace WHERE nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('public', 'information_schema')";
+    assert_eq!(team.count(schemas).await, 1, "only theirs");
+    assert_eq!(team.count("pg_class WHERE relnamespace = 'theirs'::regnamespace").await, 1);
+}
+
+#[tokio::test]
+async fn a_relay_may_do_in_an_installed_outbox_what_the_products_own_may_in_its() {
+    let team = Team::with_outbox().await;
+    let product = team.product.admin().await;
+    let granted = "
+        SELECT c.relname || ' ' || privilege_type
+        FROM pg_class AS c, aclexplode(c.relacl)
+        WHERE c.relnamespace = to_regnamespace($1) AND grantee = 'waybill_relay'::regrole
+        UNION
+        SELECT p.proname || ' ' || privilege_type
+        FROM pg_proc AS p, aclexplode(p.proacl)
+        WHERE p.pronamespace = to_regnamespace($1) AND grantee = 'waybill_relay'::regrole
+        ORDER BY 1";
+    let lines = |rows: Vec<tokio_postgres::Row>| rows.iter().map(|row| row.get(0)).collect::<Vec<String>>();
+    let own = lines(product.query(granted, &[&"outbox"]).await.expect("the catalog answers"));
+    let installed = lines(team.owner.query(granted, &[&SCHEMA]).await.expect("the catalog answers"));
+    assert!(!own.is_empty());
+    let missing: Vec<_> = own.iter().filter(|line| !installed.contains(line)).collect();
+    assert!(missing.is_empty(), "crates/store/src/migrations/install/grant_relay.sql lacks {missing:?}");
+}
+
+#[tokio::test]
+async fn each_part_may_do_its_own_and_no_more() {
+    let team = Team::with_outbox().await;
+    let reader = team.database.role("search").await;
+    assert_eq!(READER, "waybill_search");
+    let seen =
+        reader.query_one(&format!("SELECT count(*) FROM {SCHEMA}.events"), &[]).await.expect("it may look");
+    assert_eq!(seen.get::<_, i64>(0), 0);
+    for statement in [
+        format!(
+            "INSERT INTO {SCHEMA}.events (topic, event_id, header_names, header_values) VALUES ('t', 'e', '{{}}', '{{}}')"
+        ),
+        format!("UPDATE {SCHEMA}.cursor SET after_seq = 1"),
+        format!("SELECT {SCHEMA}.drop_relayed(14)"),
+    ] {
+        let refused = reader.batch_execute(&statement).await.expect_err("it may not change anything");
+        assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{statement}");
+    }
+    let relay = team.database.role("relay").await;
+    relay.batch_execute(&format!("SET search_path = {SCHEMA}")).await.expect("set");
+    assert_eq!(upkeep::ensure_partitions(&relay, 20).await.expect("it keeps the outbox in shape"), 12);
+    assert_eq!(upkeep::days_ahead(&relay).await.expect("a count"), 20);
+    upkeep::drop_relayed(&relay, 14).await.expect("it may drop what was relayed");
+    let refused = outbox().append(&relay, &event("t", "k", "e")).await;
+    assert!(refused.is_err(), "a relay writes no event");
+}
+
+#[tokio::test]
+async fn an_owner_who_is_no_superuser_and_may_only_make_schemas_can_install() {
+    let team = Team::without_outbox().await;
+    team.run(&format!("GRANT CREATE ON DATABASE {} TO waybill_worker", team.database.name())).await;
+    let url = team.database.role_url("worker");
+    for _ in 0..2 {
+        let installed = install_at(&url, &["--schema", SCHEMA, "--writer", WRITER, "--relay", RELAY]).await;
+        assert!(installed.status.success(), "{}", said(&installed));
+    }
+    outbox().append(&team.writer().await, &event("t", "k", "e")).await.expect("appended");
+}
