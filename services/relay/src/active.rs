@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use tokio::task::yield_now;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 use waybill_fault_points::{Point, reach};
 use waybill_outbox::window::{Cursor, Move, Reading, Step, Window, WindowError, next_move};
 use waybill_runtime::Context;
@@ -12,12 +12,14 @@ use waybill_runtime::Context;
 use crate::backoff::Backoff;
 use crate::database::{Answer, Change, Changed, Database, Question, UnderWay};
 use crate::error::{DatabaseError, Error};
+use crate::holding::Timers;
 use crate::lease::{self, Lease, Lost};
 use crate::line::Line;
 use crate::listener::Wakes;
 use crate::metrics;
 use crate::options::Options;
 use crate::standby::{DATABASE, DATABASE_RETRY, Taken, report};
+use crate::watch::Watch;
 
 /// How long acknowledgements are waited for after the shutdown began.
 const SHUTDOWN_FLUSH_MAX: Duration = Duration::from_secs(5);
@@ -44,8 +46,11 @@ pub(crate) async fn relay(
     let reading = Reading::of(&cursor.window);
     let line = Line::start(context, options)?;
     let retry = DATABASE_RETRY;
+    let watch = Watch::start(pool.clone(), context.kafka_settings(), options, cursor.fence)?;
+    let timers = Timers::start();
+    let more = More::Unknown;
     let mut active =
-        Active { context, pool, options, wakes, cursor, reading, more: More::Unknown, line, retry };
+        Active { context, pool, options, wakes, cursor, reading, more, line, retry, watch, timers };
     let flush_is_over = async {
         context.shutdown.cancelled().await;
         sleep(SHUTDOWN_FLUSH_MAX).await;
@@ -58,6 +63,7 @@ pub(crate) async fn relay(
         () = flush_is_over => Ok(End::Shutdown),
         end = active.work() => end,
     };
+    active.hide_holds();
     active.line.end().await;
     match end {
         Ok(End::Lost(lost)) => Ok(End::Lost(lease::why(pool, active.cursor.fence, lost).await)),
@@ -66,16 +72,18 @@ pub(crate) async fn relay(
 }
 
 /// What one takeover works with.
-struct Active<'a> {
-    context: &'a Context,
+pub(crate) struct Active<'a> {
+    pub(crate) context: &'a Context,
     pool: &'a Pool,
-    options: &'a Options,
+    pub(crate) options: &'a Options,
     wakes: &'a Wakes,
-    cursor: Cursor,
-    reading: Reading,
+    pub(crate) cursor: Cursor,
+    pub(crate) reading: Reading,
     more: More,
-    line: Line,
+    pub(crate) line: Line,
     retry: Backoff,
+    pub(crate) watch: Watch,
+    pub(crate) timers: Timers,
 }
 
 /// Whether committed rows wait behind the window.
@@ -90,7 +98,7 @@ enum More {
 }
 
 /// Why the work on one pair of connections ended before the shutdown.
-enum Interrupt {
+pub(crate) enum Interrupt {
     Database(DatabaseError),
     Producer(rdkafka::error::KafkaError),
 }
@@ -134,6 +142,7 @@ impl Active<'_> {
         let known = self.cursor.window.clone();
         let database = Database::connect(self.pool, &mut self.cursor).await?;
         self.resume(&known);
+        self.load_holds(&database).await?;
         self.context.health.clear(DATABASE);
         Ok(database)
     }
@@ -161,7 +170,20 @@ impl Active<'_> {
             let is_shutting_down = self.context.shutdown.is_cancelled();
             if self.line.absorb() {
                 read.forget();
-                self.start_over().await?;
+                self.start_over(database).await?;
+                continue;
+            }
+            self.meet_need(database).await?;
+            if self.timers.tick_at <= Instant::now() {
+                self.tick(database).await?;
+            }
+            let next_hold = self.next_hold().filter(|_| !is_shutting_down);
+            if let Some(hold_id) = next_hold
+                && self.line.is_clear()
+                && read.is_free()
+                && moved.is_free()
+            {
+                self.drain(database, hold_id).await?;
                 continue;
             }
             if moved.is_free() {
@@ -174,30 +196,41 @@ impl Active<'_> {
             // What is not handed over yet stays in the window, for whoever is active next.
             if !is_shutting_down {
                 if read.is_free()
-                    && let Some(question) = self.next_question()
+                    && let Some(question) = self.next_question(next_hold.is_some())
                 {
                     let window = self.cursor.window.clone();
                     read.begin(database.reader.ask(question, window, self.options.page));
                 }
                 self.line.pump();
             }
-            let is_idle = self.more == More::None && !is_shutting_down;
+            let is_idle = self.is_idle() && !is_shutting_down;
             tokio::select! {
                 changed = moved.ended() => self.changed(changed?),
                 answer = read.ended() => self.answered(answer?),
                 () = self.line.wait() => {}
                 () = yield_now(), if !is_shutting_down && self.line.is_ready() => {}
-                () = self.wakes.rows.notified(), if is_idle => self.more = More::Unknown,
+                news = self.watch.news() => self.hear(database, news).await?,
+                () = sleep_until(self.timers.tick_at), if !is_shutting_down => {}
+                () = self.wakes.rows.notified(), if is_idle => {
+                    self.more = More::Unknown;
+                    // Somebody may have decided about a parked row.
+                    self.timers.tick_at = Instant::now();
+                }
                 () = sleep(self.options.poll_interval), if is_idle => self.more = More::Unknown,
                 () = self.context.shutdown.cancelled(), if !is_shutting_down => {}
             }
         }
     }
 
-    /// What the reader does next.
-    fn next_question(&self) -> Option<Question> {
+    /// Whether nothing waits behind the window.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.more == More::None
+    }
+
+    /// What the reader does next. No page of the window while a hold waits for its turn.
+    fn next_question(&self, is_closing: bool) -> Option<Question> {
         match self.reading.step() {
-            Step::Read { method, after_seq } if self.line.has_room() => {
+            Step::Read { method, after_seq } if !is_closing && self.line.has_room() => {
                 Some(Question::Page { method, after_seq })
             }
             Step::Survey { after_seq } => Some(Question::Survey { after_seq }),
@@ -224,6 +257,10 @@ impl Active<'_> {
         let is_drained = self.cursor.window.is_drained();
         match (next_move(self.line.flight(), is_read, self.line.step_rows()), self.more) {
             (Move::Advance(batch), _) => Some(Change::Advance(batch)),
+            (Move::Park, _) => {
+                let (settled, held) = self.line.flight().parking();
+                settled.batch().map(|batch| Change::Park(batch, held))
+            }
             (Move::Drain(batch), _) if is_shutting_down => (!is_drained).then_some(Change::Drain(batch)),
             (Move::Drain(_), More::Waits) if is_drained => Some(Change::Open),
             (Move::Drain(batch), More::Waits) => Some(Change::Roll(batch)),
@@ -252,7 +289,7 @@ impl Active<'_> {
             reach(Point::RelayOpened);
             self.reading = Reading::of(&self.cursor.window);
         }
-        if !matches!(change, Change::Advance(_)) {
+        if !matches!(change, Change::Advance(_) | Change::Park(..)) {
             self.more = More::Unknown;
         }
         if let Some(batch) = change.batch() {
@@ -263,12 +300,13 @@ impl Active<'_> {
         }
     }
 
-    /// After a failed delivery: reads and sends again from the lowest row that is not acknowledged.
-    async fn start_over(&mut self) -> Result<(), Interrupt> {
-        self.line.start_over().await.map_err(Interrupt::Producer)?;
+    /// After a failed delivery: holds what it was about, and reads and sends again from the lowest row that is not
+    /// acknowledged.
+    async fn start_over(&mut self, database: &Database) -> Result<(), Interrupt> {
+        let aftermath = self.line.start_over().await.map_err(Interrupt::Producer)?;
         let settled = self.line.flight().settled().last_seq;
         let after_seq = settled.max(self.cursor.window.after_seq);
         self.reading = Reading::of(&Window { after_seq, ..self.cursor.window.clone() });
-        Ok(())
+        self.hold_what_failed(database, &aftermath).await
     }
 }

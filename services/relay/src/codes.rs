@@ -2,8 +2,22 @@
 
 /// Kafka does not acknowledge what the relay sends.
 pub const RELAY_DELIVERY_FAILING: &str = "relay-delivery-failing";
-/// Kafka refuses one row though it was sent alone; everything after it waits.
+/// Kafka refuses one row though it was sent alone: it is parked, and its key waits behind it.
 pub const RELAY_ROW_REFUSED: &str = "relay-row-refused";
+/// Refused rows are parked and wait for a person's decision.
+pub const RELAY_ROW_PARKED: &str = "relay-row-parked";
+/// As much is held as can be: nothing more is parked, and the relay waits at the row instead.
+pub const RELAY_HOLDS_FULL: &str = "relay-holds-full";
+/// Kafka has no topic of that name: its rows are held.
+pub const RELAY_TOPIC_MISSING: &str = "relay-topic-missing";
+/// A topic was deleted and made again: its rows are held until a person agrees to the new one.
+pub const RELAY_TOPIC_RECREATED: &str = "relay-topic-recreated";
+/// The relay may not write to a topic: its rows are held.
+pub const RELAY_TOPIC_UNAUTHORISED: &str = "relay-topic-unauthorised";
+/// Kafka lets nobody write to a topic of that name: its rows are held.
+pub const RELAY_TOPIC_FORBIDDEN: &str = "relay-topic-forbidden";
+/// A topic takes nothing while others do: its rows are held.
+pub const RELAY_TOPIC_STALLED: &str = "relay-topic-stalled";
 /// The outbox's database does not answer the relay.
 pub const RELAY_DATABASE_FAILING: &str = "relay-database-failing";
 /// The database has no outbox of the configured name.

@@ -4,8 +4,9 @@ use std::future::pending;
 use std::pin::Pin;
 
 use deadpool_postgres::{Object, Pool};
+use waybill_outbox::hold::park;
 use waybill_outbox::window::{
-    Batch, Cursor, Method, Page, PageLimits, Statements, Survey, Window, WindowError,
+    Batch, Cursor, Held, Method, Page, PageLimits, Statements, Survey, Window, WindowError,
 };
 
 use crate::error::DatabaseError;
@@ -43,10 +44,12 @@ pub(crate) enum Answer {
 }
 
 /// A change of the cursor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Over acknowledged rows, inside of the window.
     Advance(Batch),
+    /// The same, and over held rows, which it parks.
+    Park(Batch, Vec<Held>),
     /// To the window's end.
     Drain(Option<Batch>),
     /// To the window's end, and into the next window.
@@ -63,16 +66,16 @@ pub(crate) struct Changed {
 
 impl Change {
     /// The rows that it passes.
-    pub(crate) fn batch(self) -> Option<Batch> {
+    pub(crate) fn batch(&self) -> Option<Batch> {
         match self {
-            Self::Advance(batch) => Some(batch),
-            Self::Drain(batch) | Self::Roll(batch) => batch,
+            Self::Advance(batch) | Self::Park(batch, _) => Some(*batch),
+            Self::Drain(batch) | Self::Roll(batch) => *batch,
             Self::Open => None,
         }
     }
 
     /// Whether another window is open after it.
-    pub(crate) fn is_opening(self) -> bool {
+    pub(crate) fn is_opening(&self) -> bool {
         matches!(self, Self::Roll(_) | Self::Open)
     }
 }
@@ -92,6 +95,11 @@ impl Connection {
         let client = pool.get().await?;
         let statements = Statements::prepare(&**client).await?;
         Ok(Self { client, statements })
+    }
+
+    /// The connection itself, for what is done rarely.
+    pub(crate) fn client(&self) -> &tokio_postgres::Client {
+        &self.client
     }
 
     /// Reads.
@@ -116,10 +124,11 @@ impl Connection {
     /// Moves the cursor.
     pub(crate) async fn change(&self, change: Change, mut cursor: Cursor) -> Result<Changed, WindowError> {
         let (db, statements) = (&**self.client, &self.statements);
-        match change {
-            Change::Advance(batch) => statements.advance(db, &mut cursor, batch).await?,
-            Change::Drain(batch) => statements.drain(db, &mut cursor, batch).await?,
-            Change::Roll(batch) => statements.roll(db, &mut cursor, batch).await?,
+        match &change {
+            Change::Advance(batch) => statements.advance(db, &mut cursor, *batch).await?,
+            Change::Park(batch, held) => park(db, &mut cursor, *batch, held).await?,
+            Change::Drain(batch) => statements.drain(db, &mut cursor, *batch).await?,
+            Change::Roll(batch) => statements.roll(db, &mut cursor, *batch).await?,
             Change::Open => statements.open(db, &mut cursor).await?,
         }
         Ok(Changed { change, cursor })

@@ -2,13 +2,23 @@
 
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
+use crate::codes;
+
 /// What became of one row.
 #[derive(Debug)]
 pub(crate) struct Report {
     /// The row.
     pub(crate) seq: i64,
-    /// `None` when every in-sync replica has it.
-    pub(crate) error: Option<KafkaError>,
+    /// Where every in-sync replica has it, or why not.
+    pub(crate) outcome: Result<Place, KafkaError>,
+}
+
+/// Where a record lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) partition: i32,
+    /// Negative when the broker only said that it has the record already.
+    pub(crate) offset: i64,
 }
 
 /// Why a row was not acknowledged.
@@ -20,59 +30,132 @@ pub(crate) enum Cause {
     Followed,
     /// The broker or the producer will not have a record like this one, or like one of its batch.
     Refused,
-    /// Everything else: no leader, not enough replicas, no authorisation, no such topic. It may be over later.
+    /// Kafka takes nothing for this one topic.
+    Topic(Trouble),
+    /// Everything else. It may be over later, and nothing says that other rows fare better.
     Unavailable,
+}
+
+/// What is wrong with one topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Trouble {
+    /// There is no topic of that name.
+    Missing,
+    /// It was deleted and made again: it has another id than the one that was sent to.
+    Recreated,
+    /// This producer may not write to it.
+    Unauthorised,
+    /// Kafka lets nobody write to a topic of that name.
+    Forbidden,
+    /// It takes nothing, while other topics do.
+    Stalled,
+}
+
+impl Trouble {
+    /// The code under which its rows are held.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::Missing => codes::RELAY_TOPIC_MISSING,
+            Self::Recreated => codes::RELAY_TOPIC_RECREATED,
+            Self::Unauthorised => codes::RELAY_TOPIC_UNAUTHORISED,
+            Self::Forbidden => codes::RELAY_TOPIC_FORBIDDEN,
+            Self::Stalled => codes::RELAY_TOPIC_STALLED,
+        }
+    }
 }
 
 impl Cause {
     /// The cause of an error of the producer.
+    ///
+    /// Only what names the record itself is a refusal: parking a row for anything else would park rows that Kafka takes a
+    /// minute later. Only what names the topic itself is a topic's trouble. Whatever says something about brokers, replicas,
+    /// the connection, the producer's own session or a state that librdkafka should have dealt with holds up everything:
+    /// that never reorders, and the status says it. A code that this version does not know does so as well.
     pub(crate) fn of(error: &KafkaError) -> Self {
         use RDKafkaErrorCode as Code;
         let Some(code) = error.rdkafka_error_code() else { return Self::Unavailable };
-        if matches!(code, Code::PurgeQueue | Code::PurgeInflight) {
-            Self::Purged
-        } else if matches!(code, Code::GaplessGuarantee | Code::Fatal) {
-            Self::Followed
-        } else if matches!(
-            code,
-            Code::MessageSizeTooLarge
-                | Code::InvalidMessage
-                | Code::InvalidMessageSize
-                | Code::InvalidRecord
-                | Code::BadMessage
-                | Code::InvalidArgument
-        ) {
-            Self::Refused
-        } else {
-            Self::Unavailable
+        #[expect(clippy::wildcard_enum_match_arm, reason = "librdkafka adds codes; an unknown one parks nothing")]
+        match code {
+            Code::PurgeQueue | Code::PurgeInflight => Self::Purged,
+            // `Fatal` only says that an error before it ended the producer.
+            Code::GaplessGuarantee | Code::Fatal => Self::Followed,
+            // The size of a record or batch, against the client's, the topic's or the segment's limit.
+            Code::MessageSizeTooLarge | Code::MessageBatchTooLarge | Code::InvalidMessageSize
+            // The content: a null key for a compacted topic, a batch that the broker cannot read or validate.
+            | Code::InvalidRecord | Code::InvalidMessage | Code::BadMessage
+            // The client does not build such a record.
+            | Code::InvalidArgument => Self::Refused,
+            Code::UnknownTopicOrPartition
+            | Code::UnknownTopic
+            | Code::UnknownTopicId
+            | Code::UnknownPartition => {
+                Self::Topic(Trouble::Missing)
+            }
+            Code::TopicAuthorizationFailed => Self::Topic(Trouble::Unauthorised),
+            Code::InvalidTopic => Self::Topic(Trouble::Forbidden),
+            // Leaders, replicas and disks: LeaderNotAvailable, NotLeaderForPartition, NotEnoughReplicas(AfterAppend),
+            // KafkaStorageError, FencedLeaderEpoch and the like are retried by librdkafka without end; that a single
+            // topic stands still is seen by the clock. Sessions: OutOfOrderSequenceNumber, UnknownProducerId,
+            // InvalidProducerEpoch: a new producer begins a new one. Everybody's: ClusterAuthorizationFailed,
+            // Authentication, SSL, ThrottlingQuotaExceeded, UnsupportedVersion, UnsupportedCompressionType,
+            // InvalidTimestamp (a clock, not a row), transport and time-outs.
+            _ => Self::Unavailable,
         }
     }
+}
+
+/// One row's own failure.
+#[derive(Debug, Clone)]
+pub(crate) struct Failed {
+    pub(crate) seq: i64,
+    pub(crate) error: KafkaError,
 }
 
 /// What the reports of one producer say about its end.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
-    /// The first error that was not the consequence of another, and its row.
-    pub(crate) first: Option<(i64, KafkaError)>,
-    /// The highest row with an error of its own: what is sent one record a request includes it.
+    /// The first error of a row or of everything, and its row.
+    pub(crate) first: Option<Failed>,
+    /// The highest row with such an error: what is sent one record a request includes it.
     pub(crate) last_seq: i64,
+    /// What is wrong with single topics, by their lanes.
+    pub(crate) topics: Vec<(usize, Trouble, String)>,
+    /// Something has to be looked at again.
+    pub(crate) is_suspicion: bool,
     seen: bool,
 }
 
 impl Failure {
     /// Takes a failed row into account.
-    pub(crate) fn note(&mut self, seq: i64, error: KafkaError) {
-        match Cause::of(&error) {
-            Cause::Purged => {}
-            Cause::Followed => self.seen = true,
-            Cause::Refused | Cause::Unavailable => {
+    pub(crate) fn note(&mut self, seq: i64, lane: Option<usize>, error: KafkaError) {
+        match (Cause::of(&error), lane) {
+            (Cause::Purged, _) => {}
+            (Cause::Followed, _) => self.seen = true,
+            (Cause::Topic(trouble), Some(lane)) => {
+                self.condemn(lane, trouble, format!("row {seq} of the outbox: {error}"));
+            }
+            (Cause::Refused | Cause::Unavailable | Cause::Topic(_), _) => {
                 self.seen = true;
                 self.last_seq = self.last_seq.max(seq);
-                if self.first.as_ref().is_none_or(|(first, _)| seq < *first) {
-                    self.first = Some((seq, error));
+                if self.first.as_ref().is_none_or(|first| seq < first.seq) {
+                    self.first = Some(Failed { seq, error });
                 }
             }
         }
+    }
+
+    /// Says that a topic takes nothing, however that was found.
+    pub(crate) fn condemn(&mut self, lane: usize, trouble: Trouble, detail: String) {
+        self.seen = true;
+        if self.topics.iter().all(|(known, _, _)| *known != lane) {
+            self.topics.push((lane, trouble, detail));
+        }
+    }
+
+    /// Asks for a new producer although no row failed: something has to be looked at again.
+    pub(crate) fn suspect(&mut self) {
+        self.is_suspicion = true;
+        self.seen = true;
     }
 
     /// Whether the producer must be discarded.
@@ -83,6 +166,8 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
+    use rdkafka::types::RDKafkaRespErr;
+
     use super::*;
 
     fn failed(code: RDKafkaErrorCode) -> KafkaError {
@@ -92,31 +177,66 @@ mod tests {
     #[test]
     fn rows_that_were_purged_are_no_failure() {
         let mut failure = Failure::default();
-        failure.note(3, failed(RDKafkaErrorCode::PurgeQueue));
-        failure.note(4, failed(RDKafkaErrorCode::PurgeInflight));
+        failure.note(3, Some(0), failed(RDKafkaErrorCode::PurgeQueue));
+        failure.note(4, Some(0), failed(RDKafkaErrorCode::PurgeInflight));
         assert!(!failure.is_seen());
     }
 
     #[test]
     fn the_failure_is_the_row_that_failed_and_not_those_that_could_not_follow() {
         let mut failure = Failure::default();
-        failure.note(9, failed(RDKafkaErrorCode::GaplessGuarantee));
-        failure.note(7, failed(RDKafkaErrorCode::MessageSizeTooLarge));
-        failure.note(5, failed(RDKafkaErrorCode::MessageSizeTooLarge));
+        failure.note(9, Some(0), failed(RDKafkaErrorCode::GaplessGuarantee));
+        failure.note(7, Some(0), failed(RDKafkaErrorCode::MessageSizeTooLarge));
+        failure.note(5, Some(0), failed(RDKafkaErrorCode::MessageSizeTooLarge));
         assert!(failure.is_seen());
         assert_eq!(failure.last_seq, 7);
-        assert!(matches!(&failure.first, Some((5, error)) if Cause::of(error) == Cause::Refused));
+        let first = failure.first.expect("a failure");
+        assert_eq!((first.seq, Cause::of(&first.error)), (5, Cause::Refused));
     }
 
     #[test]
-    fn what_may_be_over_later_is_not_a_refusal() {
-        for code in [
-            RDKafkaErrorCode::UnknownTopicOrPartition,
-            RDKafkaErrorCode::NotEnoughReplicas,
-            RDKafkaErrorCode::TopicAuthorizationFailed,
-            RDKafkaErrorCode::LeaderNotAvailable,
-        ] {
-            assert_eq!(Cause::of(&failed(code)), Cause::Unavailable, "{code:?}");
-        }
+    fn what_is_wrong_with_a_topic_is_said_of_it_once_and_of_no_row() {
+        let mut failure = Failure::default();
+        failure.note(7, Some(3), failed(RDKafkaErrorCode::UnknownTopic));
+        failure.note(8, Some(3), failed(RDKafkaErrorCode::UnknownTopic));
+        failure.note(9, Some(4), failed(RDKafkaErrorCode::TopicAuthorizationFailed));
+        let topics: Vec<_> = failure.topics.iter().map(|(lane, trouble, _)| (*lane, *trouble)).collect();
+        assert_eq!(topics, [(3, Trouble::Missing), (4, Trouble::Unauthorised)]);
+        assert!(failure.is_seen() && failure.first.is_none());
+    }
+
+    /// Every code that the client knows is looked at: a new one that names records or topics would have to be placed.
+    #[test]
+    fn only_what_names_the_record_is_a_refusal_and_only_what_names_the_topic_is_a_topics_trouble() {
+        let every = (-200..=150).filter_map(|number| RDKafkaRespErr::try_from(number).ok());
+        let every = every.map(RDKafkaErrorCode::from);
+        let of = |wanted: fn(Cause) -> bool| -> Vec<RDKafkaErrorCode> {
+            every.clone().filter(|code| wanted(Cause::of(&failed(*code)))).collect()
+        };
+        use RDKafkaErrorCode as Code;
+        assert_eq!(
+            of(|cause| cause == Cause::Refused),
+            [
+                Code::BadMessage,
+                Code::InvalidArgument,
+                Code::InvalidMessage,
+                Code::InvalidMessageSize,
+                Code::MessageSizeTooLarge,
+                Code::MessageBatchTooLarge,
+                Code::InvalidRecord,
+            ]
+        );
+        assert_eq!(
+            of(|cause| matches!(cause, Cause::Topic(_))),
+            [
+                Code::UnknownPartition,
+                Code::UnknownTopic,
+                Code::UnknownTopicOrPartition,
+                Code::InvalidTopic,
+                Code::TopicAuthorizationFailed,
+                Code::UnknownTopicId,
+            ]
+        );
+        assert!(of(|cause| cause == Cause::Unavailable).len() > 100);
     }
 }

@@ -55,6 +55,13 @@ pub(crate) struct Aftermath {
     failed: Option<Failed>,
 }
 
+impl Aftermath {
+    /// Whether a row may have been refused that was not sent alone: alone it will show.
+    pub(crate) fn may_be_refused(&self) -> bool {
+        self.failed.as_ref().is_some_and(|failed| Cause::of(&failed.error) == Cause::Refused)
+    }
+}
+
 /// What became of a row that was to be handed over.
 enum Handed {
     /// The producer has it.
@@ -158,6 +165,18 @@ impl Line {
         self.is_draining = false;
         self.alone_until = alone_until;
         self.need = None;
+    }
+
+    /// Whether what was acknowledged is to be noted: at the end of what is in flight at once, before it in steps.
+    pub(crate) fn has_settled(&self) -> bool {
+        let settled = self.flight.settled();
+        settled.events > 0 && (self.flight.rows() == 0 || settled.events >= self.step_rows())
+    }
+
+    /// Forgets what was taken in and not handed over.
+    pub(crate) fn drop_unsent(&mut self) {
+        self.unsent.clear();
+        self.unsent_bytes = 0;
     }
 
     /// What has to be known or written before the next row.
@@ -392,8 +411,7 @@ impl Line {
     pub(crate) fn forget(&mut self) {
         self.flight.abandon();
         self.topics.abandon();
-        self.unsent.clear();
-        self.unsent_bytes = 0;
+        self.drop_unsent();
         self.ages.clear();
     }
 

@@ -46,6 +46,21 @@ pub(crate) const ACTIVE: Metric =
 pub(crate) const FENCE: Metric =
     gauge("waybill_relay_fence", "The fence under which this relay was active last.");
 
+/// What is held.
+pub(crate) const HOLDS: Metric = Metric {
+    name: "waybill_relay_holds",
+    kind: MetricKind::Gauge,
+    help: "Open holds: single rows, keys and whole topics whose rows wait though the cursor has passed them.",
+    labels: &["scope"],
+};
+/// What waits under holds.
+pub(crate) const PARKED_ROWS: Metric = Metric {
+    name: "waybill_relay_parked_rows",
+    kind: MetricKind::Gauge,
+    help: "Parked rows that Kafka refused, and those that wait behind them or for their topic.",
+    labels: &["state"],
+};
+
 /// Everything that the relay measures.
 pub const METRICS: &[Metric] =
-    &[ROWS, BYTES, BATCHES, FAILURES, OLDEST_AGE, IN_FLIGHT_ROWS, IN_FLIGHT_BYTES, ACTIVE, FENCE];
+    &[ROWS, BYTES, BATCHES, FAILURES, OLDEST_AGE, IN_FLIGHT_ROWS, IN_FLIGHT_BYTES, ACTIVE, FENCE, HOLDS, PARKED_ROWS];

@@ -9,9 +9,9 @@ use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
 use rdkafka::message::{DeliveryResult, Header, Message as _, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, PurgeConfig, ThreadedProducer};
 use tokio::sync::{mpsc, oneshot};
-use waybill_outbox::window::{Record, Row};
+use waybill_outbox::window::Record;
 
-use crate::delivery::Report;
+use crate::delivery::{Place, Report};
 use crate::options::Options;
 
 /// How long the reports of purged rows are waited for.
@@ -82,13 +82,11 @@ impl Producer {
     }
 
     /// Queues a row.
-    pub(crate) fn send(&mut self, row: &Row) -> Result<(), NotQueued> {
-        let Ok(opaque) = usize::try_from(row.seq) else {
+    pub(crate) fn send(&mut self, seq: i64, record: Record<'_>) -> Result<(), NotQueued> {
+        let Ok(opaque) = usize::try_from(seq) else {
             return Err(NotQueued::Failed(KafkaError::MessageProduction(RDKafkaErrorCode::InvalidArgument)));
         };
-        let Ok(Record { topic, key, header_names, header_values, payload }) = row.record() else {
-            return Err(NotQueued::Failed(KafkaError::MessageProduction(RDKafkaErrorCode::InvalidRecord)));
-        };
+        let Record { topic, key, header_names, header_values, payload } = record;
         let mut headers = OwnedHeaders::new_with_capacity(header_names.len());
         for (name, value) in header_names.into_iter().zip(header_values) {
             headers = headers.insert(Header { key: name, value });
@@ -165,7 +163,7 @@ impl Producer {
 }
 
 /// What stands under and what over the configured settings: nothing that a promise rests on can be configured away.
-fn client_config(settings: &[(String, String)], options: &Options) -> ClientConfig {
+pub(crate) fn client_config(settings: &[(String, String)], options: &Options) -> ClientConfig {
     let queue_rows =
         options.flight_rows_max().saturating_add(options.page_rows()).saturating_mul(QUEUE_FACTOR);
     let queue_bytes = options.flight_bytes_max().saturating_mul(2 * QUEUE_FACTOR as u64);
@@ -174,6 +172,8 @@ fn client_config(settings: &[(String, String)], options: &Options) -> ClientConf
         .set("batch.size", "262144")
         .set("reconnect.backoff.max.ms", "1000")
         .set("socket.keepalive.enable", "true")
+        // Every topic was asked for before its first row: when one is gone, it need not be waited for.
+        .set("topic.metadata.propagation.max.ms", "5000")
         .set("message.max.bytes", REQUEST_BYTES_MAX.to_string());
     for (name, value) in settings.iter().filter(|(name, _)| !OURS.contains(&name.as_str())) {
         config.set(name, value);
@@ -215,15 +215,15 @@ impl ProducerContext for Reports {
     type DeliveryOpaque = usize;
 
     fn delivery(&self, result: &DeliveryResult<'_>, opaque: usize) {
-        let error = match result {
-            Ok(_) => None,
+        let outcome = match result {
+            Ok(message) => Ok(Place { partition: message.partition(), offset: message.offset() }),
             Err((error, message)) => {
                 tracing::debug!(outbox.seq = opaque, topic = message.topic(), %error, "not delivered");
-                Some(error.clone())
+                Err(error.clone())
             }
         };
         let Ok(seq) = i64::try_from(opaque) else { return };
         // Nobody listens any more to a producer that was discarded.
-        let _ = self.sender.send(Report { seq, error });
+        let _ = self.sender.send(Report { seq, outcome });
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, GenericClient};
 use tokio_util::sync::CancellationToken;
+use waybill_outbox::parked::look_into;
+use waybill_outbox::rebase::{Rebased, Wanted, rebase};
 use waybill_outbox::window::{Cursor, Method, PageLimits, Statements, acquire};
 use waybill_outbox::{Event, append, wake};
 use waybill_runtime::{Config, Context, Health, Role};
@@ -59,6 +61,16 @@ impl Outbox {
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         let row = self.admin.query_one(sql, &[]).await;
         row.unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0)
+    }
+
+    /// Says that the relay goes on here, as `waybill outbox rebase` does.
+    pub(crate) async fn rebase(&self) -> Rebased {
+        let mut owner = self.database.admin().await;
+        let tx = owner.transaction().await.expect("a transaction");
+        look_into(&tx, "outbox").await.expect("the outbox");
+        let rebased = rebase(&tx, Wanted::default()).await.expect("an answer").expect("no refusal");
+        tx.commit().await.expect("committed");
+        rebased
     }
 
     /// Where the cursor stands, as text.

@@ -82,7 +82,7 @@ async fn a_relay_on_another_server_sends_nothing_until_the_owner_says_where_to_g
     assert_eq!(house.outbox.place().await, place, "nothing was moved");
     assert_eq!(house.delivered().await, ["1"], "nothing was sent");
 
-    house.outbox.run(&way_on()).await;
+    house.outbox.rebase().await;
     house.drained().await;
     assert_eq!(first_occurrences(&house.delivered().await), ["1", "2"]);
     eventually("it is healthy again", async || relay.health.report().reasons.is_empty().then_some(())).await;
@@ -109,7 +109,7 @@ async fn an_active_relay_that_reconnects_to_another_server_halts_and_loses_nothi
     assert_eq!(house.outbox.place().await, place, "nothing was moved");
     assert_eq!(house.delivered().await, ["1"], "nothing was sent");
 
-    house.outbox.run(&way_on()).await;
+    house.outbox.rebase().await;
     house.drained().await;
     assert_eq!(first_occurrences(&house.delivered().await), ["1", "2"]);
     relay.end().await;

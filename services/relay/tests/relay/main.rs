@@ -1,5 +1,6 @@
 //! The relay and its window on a real Postgres and a real Kafka.
 
+mod counter_examples;
 mod delivery;
 mod fixtures;
 mod identity;

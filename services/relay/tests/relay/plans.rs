@@ -23,13 +23,13 @@ const SEED: [&str; 4] = [
 /// More 8 kB blocks than a read of 20 rows over all partitions needs, and far fewer than the table has.
 const BLOCKS_MAX: u64 = 400;
 
-struct Plan {
+pub(crate) struct Plan {
     text: String,
 }
 
 impl Plan {
     /// The plan as it ran, of a statement prepared with or without knowledge of its parameters.
-    async fn of(db: &Client, mode: &str, sql: &str, parameters: &str) -> Self {
+    pub(crate) async fn of(db: &Client, mode: &str, sql: &str, parameters: &str) -> Self {
         db.batch_execute(&format!("SET plan_cache_mode = {mode}; PREPARE looked_at AS {sql}"))
             .await
             .expect("prepared");
@@ -41,7 +41,7 @@ impl Plan {
     }
 
     /// Blocks that the whole execution touched: the topmost node counts those below it.
-    fn blocks(&self) -> u64 {
+    pub(crate) fn blocks(&self) -> u64 {
         let line = self.text.lines().find(|line| line.trim_start().starts_with("Buffers: shared"));
         let counts = line.unwrap_or_default().split_whitespace().filter_map(|word| {
             let (name, count) = word.split_once('=')?;
