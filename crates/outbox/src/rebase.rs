@@ -12,6 +12,7 @@ mod decision;
 
 pub use decision::{Found, Grounds, Refusal, Wanted, Way, decide};
 
+use jiff::Timestamp;
 use tokio_postgres::GenericClient;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -78,7 +79,7 @@ pub async fn rebase(
     tx.batch_execute(&format!("SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")).await?;
     let (fence, known, identity) = identities(tx).await?;
     let is_same = known.as_ref().is_some_and(|known| known.system_identifier == identity.system_identifier);
-    if !wanted.only_looks && !(is_same && !wanted.all) {
+    if !wanted.only_looks && (!is_same || wanted.all) {
         tx.batch_execute(include_str!("rebase/hold_writers.sql")).await?;
     }
     let found = look(tx, known, identity).await?;
@@ -108,6 +109,15 @@ pub async fn rebase(
     }
     let Found { known, identity, .. } = found;
     Ok(Ok(Rebased { fence, known, found: identity, way, window, before, after }))
+}
+
+/// When Kafka last acknowledged something that this database knows of; `None` when it knows of nothing.
+///
+/// # Errors
+/// [`RebaseError::Database`].
+pub async fn last_acknowledged(db: &impl GenericClient) -> Result<Option<Timestamp>, RebaseError> {
+    let found = db.query_typed_opt(include_str!("rebase/last_batch.sql"), &[]).await?;
+    Ok(found.map(|row| row.try_get("acknowledged_at")).transpose()?)
 }
 
 /// Locks the cursor, and answers its fence, the server that it is of and the one that answers.

@@ -42,3 +42,12 @@ pub async fn insert(tx: &impl GenericClient, fact: NewFact<'_>) -> Result<(), St
     .await?;
     Ok(())
 }
+
+/// Which of these facts, by their CloudEvents `id`, were never recorded: after a restore, those that the log alone holds.
+///
+/// # Errors
+/// [`StoreError::Postgres`].
+pub async fn unknown(db: &impl GenericClient, event_ids: &[&str]) -> Result<Vec<String>, StoreError> {
+    let rows = db.query_typed(include_str!("fact/unknown.sql"), &[(&event_ids, Type::TEXT_ARRAY)]).await?;
+    Ok(rows.iter().map(|row| row.try_get("event_id")).collect::<Result<_, _>>()?)
+}

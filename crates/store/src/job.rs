@@ -295,6 +295,31 @@ fn decode_json<T: serde::de::DeserializeOwned>(
     serde_json::from_value(value).map_err(|error| StoreError::Decode { column, detail: error.to_string() })
 }
 
+/// The versions of those of these exports that there are.
+///
+/// # Errors
+/// [`StoreError::Postgres`].
+pub async fn versions(db: &impl GenericClient, export_ids: &[&str]) -> Result<Vec<(String, i64)>, StoreError> {
+    let rows = db.query_typed(include_str!("job/versions.sql"), &[(&export_ids, Type::TEXT_ARRAY)]).await?;
+    let version = |row: &Row| Ok((row.try_get("export_id")?, row.try_get("version")?));
+    rows.iter().map(version).collect()
+}
+
+/// Raises the exports' versions to these, where they are lower, and answers how many were: after a restore the log holds
+/// facts with versions that must not be given out a second time.
+///
+/// # Errors
+/// [`StoreError::Postgres`].
+pub async fn raise_versions(
+    tx: &impl GenericClient,
+    export_ids: &[&str],
+    versions: &[i64],
+) -> Result<u64, StoreError> {
+    let parameters: &[(&(dyn ToSql + Sync), Type)] =
+        &[(&export_ids, Type::TEXT_ARRAY), (&versions, Type::INT8_ARRAY)];
+    Ok(tx.execute_typed(include_str!("job/raise_versions.sql"), parameters).await?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::COLUMNS;

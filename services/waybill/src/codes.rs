@@ -16,3 +16,9 @@ pub(crate) const TOPIC_DRIFTED: &str = "topic-drifted";
 pub(crate) const TOPIC_BOUND_ELSEWHERE: &str = "topic-bound-elsewhere";
 /// The doctor found something that keeps Waybill from working.
 pub(crate) const DOCTOR_FOUND_FAILURES: &str = "doctor-found-failures";
+/// The outbox's cursor is of the server that answers: there is nothing to rebase.
+pub(crate) const REBASE_NOT_NEEDED: &str = "rebase-not-needed";
+/// Rows written after the restore stand before rows of before it.
+pub(crate) const REBASE_INTERLEAVED: &str = "rebase-interleaved";
+/// The rebase of an outbox could not be carried out; nothing was changed.
+pub(crate) const REBASE_FAILED: &str = "rebase-failed";

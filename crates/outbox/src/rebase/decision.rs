@@ -42,6 +42,37 @@ pub enum Way {
     Everything(Grounds),
 }
 
+impl Way {
+    /// As a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Resend(_) => "resend",
+            Self::Everything(_) => "everything",
+        }
+    }
+
+    /// Why the stored window does not hold, if it does not.
+    pub const fn grounds(self) -> Option<Grounds> {
+        match self {
+            Self::Continue => None,
+            Self::Resend(grounds) | Self::Everything(grounds) => Some(grounds),
+        }
+    }
+}
+
+impl Grounds {
+    /// As words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dump => "rows were read in from a dump",
+            Self::OtherTransactions => "the window names transactions that this server has not given out",
+            Self::Asked => "it was asked for",
+            Self::TwoRestores => "the rebase of an earlier restore had not ended",
+        }
+    }
+}
+
 /// Why the stored window does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grounds {

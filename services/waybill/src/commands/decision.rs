@@ -24,6 +24,29 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
+    /// Why, for the record.
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Whether nothing is to be changed.
+    pub(super) const fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Asks whether what `would` says is meant, where somebody can be asked.
+    pub(super) fn ask(&self, output: &Output, would: impl FnOnce() -> String) -> Result<(), CommandError> {
+        if !self.asks(output) {
+            return Ok(());
+        }
+        output.note(&would());
+        confirm(&mut io::stdin().lock())
+    }
+
+    fn asks(&self, output: &Output) -> bool {
+        !self.yes && !output.json && io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
     /// Posts the decision to `path`, where the api judges it, also when it is only tried out. `members` are those of
     /// the answer that a decision changes, `text` is what a person reads of it.
     pub(super) async fn carry_out(
@@ -38,8 +61,7 @@ impl Decision {
         if self.dry_run {
             return output.answer(&client.post(path, &dry).await?, |would| changes(would, members));
         }
-        let asks = !self.yes && !output.json && io::stdin().is_terminal() && io::stderr().is_terminal();
-        if asks {
+        if self.asks(output) {
             output.note(&changes(&client.post(path, &dry).await?, members));
             confirm(&mut io::stdin().lock())?;
         }

@@ -2,4 +2,6 @@
 
 mod decisions;
 mod exports;
+mod outbox;
+mod parked;
 mod shell;
