@@ -9,7 +9,7 @@ use super::debezium::Debezium;
 use super::outbox::Outbox;
 use super::rounds::{Rounds, per_second};
 use super::stall::{LOOK_INTERVAL, Stall};
-use super::standing::{Cost, Standing};
+use super::standing::{Cost, Look, Standing};
 use super::waybill::Relay;
 use crate::postgres::connect;
 use crate::topic::Topic;
@@ -35,17 +35,17 @@ impl Rounds<'_> {
     pub(crate) async fn drain_relay(&self, round: usize, is_held: bool) -> Result<Drain> {
         let topic = self.topic(if is_held { "held" } else { "relay" }, round).await?;
         self.ours.batch_execute("TRUNCATE outbox.batches").await?;
-        Outbox::Waybill.empty(&self.ours).await?;
         let held = if is_held { Some(self.open_transaction().await?) } else { None };
         let rows = self.rows(round);
         self.fill(Outbox::Waybill, topic.name(), rows).await?;
-        let (cost, before) = (Cost::read(&self.ours).await?, Standing::read(&self.ours).await?);
+        let look = Look::prepare(&self.ours).await?;
+        let (cost, before) = (Cost::read(&self.ours).await?, look.standing().await?);
         let relay = self.waybill.start_relay()?;
-        let drained = self.drained(&relay, before, rows, is_held).await;
+        let drained = self.drained(&relay, &look, before, rows, is_held).await;
         let peak_resident_bytes = relay.stop()?;
         let (took, batches) = drained?;
         drop(held);
-        let cost = Cost::read(&self.ours).await?.since(cost);
+        let cost = Cost::read_after_relay(&self.ours).await?.since(cost);
         let records = topic.records()?;
         if records != rows {
             bail!("the relay sent {records} records for {rows} rows");
@@ -63,12 +63,13 @@ impl Rounds<'_> {
     async fn drained(
         &self,
         relay: &Relay,
+        look: &Look<'_>,
         before: Standing,
         rows: u64,
         is_held: bool,
     ) -> Result<(Duration, u64)> {
         let asked = Instant::now();
-        while Standing::read(&self.ours).await?.fence == before.fence {
+        while look.standing().await?.fence == before.fence {
             relay.check()?;
             if asked.elapsed() > LEASE_MAX {
                 bail!("the relay took no lease within {} s", LEASE_MAX.as_secs());
@@ -81,9 +82,9 @@ impl Rounds<'_> {
         let shares = self.shares(&[("relay", relay.pid)]);
         let mut stall = Stall::watch();
         loop {
-            let now = Standing::read(&self.ours).await?;
+            let now = look.standing().await?;
             let done = now.acknowledged - before.acknowledged;
-            if now.is_drained && done >= rows {
+            if done >= rows {
                 let (took, batches) = (begun.elapsed(), now.batches - before.batches);
                 let rate = per_second(rows, took.as_secs_f64());
                 meter.end(&format!("{rate:.0} events/s in {batches} batches; {}", shares.describe()));
