@@ -5,7 +5,7 @@ use deadpool_postgres::Pool;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, MAIN_OUTBOX};
 use crate::health::Health;
 use crate::pool::{Address, Dedicated, PoolError};
 use crate::role::{Role, Schema};
@@ -68,6 +68,37 @@ impl Context {
         self.address(schema)?.connect().await
     }
 
+    /// The names of the outboxes that the relay sends and the reconciler keeps in shape: `main`, the product's own, first.
+    #[must_use]
+    pub fn outboxes(&self) -> Vec<String> {
+        let others = self.config.relay.outboxes.keys().cloned();
+        std::iter::once(MAIN_OUTBOX.to_owned()).chain(others).collect()
+    }
+
+    /// The schema of an outbox by its name.
+    #[must_use]
+    pub fn outbox_schema(&self, name: &str) -> &str {
+        let own = Schema::Outbox.as_str();
+        self.config.relay.outboxes.get(name).map_or(own, |outbox| outbox.schema.as_str())
+    }
+
+    /// [`Self::pool`] of an outbox by its name: with this role's own login for `main`, and with the outbox's for another.
+    ///
+    /// # Errors
+    /// As [`Self::pool`].
+    pub fn outbox_pool(&self, name: &str) -> Result<Pool, PoolError> {
+        let database = self.config.database.of(Schema::Outbox);
+        self.outbox_address(name)?.pool(self.role, Schema::Outbox, database)
+    }
+
+    /// [`Self::dedicated`] of an outbox by its name.
+    ///
+    /// # Errors
+    /// As [`Self::dedicated`].
+    pub async fn outbox_dedicated(&self, name: &str) -> Result<Dedicated, PoolError> {
+        self.outbox_address(name)?.connect().await
+    }
+
     /// What every Kafka client of this role is made with: `bootstrap.servers`, `client.id` and the configuration's own
     /// settings, which win.
     #[must_use]
@@ -103,6 +134,17 @@ impl Context {
     /// When the address is taken or not this machine's.
     pub async fn listen(&self, address: SocketAddr) -> std::io::Result<TcpListener> {
         crate::management::listen(self.role.as_str(), address).await
+    }
+
+    fn outbox_address(&self, name: &str) -> Result<Address, PoolError> {
+        let Some(outbox) = self.config.relay.outboxes.get(name) else {
+            return self.address(Schema::Outbox);
+        };
+        let mut address = Address::parse(Schema::Outbox, &outbox.url)?;
+        address.login(&outbox.user, outbox.password()?.as_ref());
+        address.name(self.role.database_user());
+        address.work_in_schema(&outbox.schema);
+        Ok(address)
     }
 
     fn address(&self, schema: Schema) -> Result<Address, PoolError> {

@@ -4,6 +4,7 @@ use waybill_publication::PublicationError;
 use waybill_runtime::RoleError;
 use waybill_runtime::codes::ROLE_FAILED;
 use waybill_store::StoreError;
+use waybill_store::migrations::InstallError;
 
 /// Why the reconciler ended though nobody asked it to. A lost connection is none of these.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,9 @@ pub enum RoundError {
     /// Postgres refused a statement, or the connection broke off.
     #[error("postgres")]
     Postgres(#[from] tokio_postgres::Error),
+    /// The outbox is not one of this version.
+    #[error("the outbox's structure")]
+    Structure(#[from] InstallError),
     /// A statement of the store failed.
     #[error("a stored row")]
     Store(#[from] StoreError),

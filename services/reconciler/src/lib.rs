@@ -24,9 +24,6 @@ pub use upkeep::{DROPS_OF_A_PASS_MAX, LeftBehind, Outbox, keep_ahead, let_go};
 /// How long a shutdown waits for the round under way. Rolled back, it is as if it had never begun.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
-/// What the product's own outbox is called.
-const MAIN: &str = "main";
-
 /// Runs the reconciler until its context is shut down.
 ///
 /// # Errors
@@ -52,7 +49,11 @@ pub async fn run(context: Context) -> Result<(), Error> {
 
 /// The outboxes that this process keeps in shape.
 fn outboxes(context: &Context) -> Result<Vec<Outbox>, Error> {
-    Ok(vec![Outbox { name: MAIN.to_owned(), pool: context.pool(Schema::Outbox)? }])
+    let one = |name: String| {
+        let (schema, pool) = (context.outbox_schema(&name).to_owned(), context.outbox_pool(&name)?);
+        Ok(Outbox { name, schema, pool })
+    };
+    context.outboxes().into_iter().map(one).collect()
 }
 
 async fn out_of_time(shutdown: &CancellationToken) {

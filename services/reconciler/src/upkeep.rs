@@ -8,6 +8,7 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use tokio_util::sync::CancellationToken;
 use waybill_outbox::upkeep::{self, is_busy};
+use waybill_store::migrations::check_outbox;
 
 use crate::error::RoundError;
 use crate::metrics;
@@ -28,6 +29,8 @@ const BUSY_PAUSE: Duration = Duration::from_millis(500);
 pub struct Outbox {
     /// What the configuration calls it.
     pub name: String,
+    /// Its schema.
+    pub schema: String,
     /// Connections whose `search_path` is its schema.
     pub pool: Pool,
 }
@@ -48,6 +51,7 @@ pub struct LeftBehind {
 /// Nothing could be made, or counted.
 pub async fn keep_ahead(outbox: &Outbox, days: i32) -> Result<i64, RoundError> {
     let client = outbox.pool.get().await?;
+    check_outbox(&**client, &outbox.schema).await?;
     let made = upkeep::ensure_partitions(&**client, days).await;
     let ahead = upkeep::days_ahead(&**client).await?;
     metrics::partitions_ahead(&outbox.name, ahead);

@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Outboxes;
+
 /// `[relay]`: from the outbox to Kafka.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -18,6 +20,10 @@ pub struct Relay {
     pub linger_ms: u64,
     /// The producer's codec.
     pub compression: Compression,
+    /// The outboxes of other services, by the names that logs and metrics call them. The product's own, `main`, is always
+    /// there, and in none of these.
+    #[serde(deserialize_with = "super::outbox::named")]
+    pub outboxes: Outboxes,
 }
 
 /// How the producer compresses its batches; named as librdkafka's `compression.type` does.
@@ -60,6 +66,7 @@ impl Default for Relay {
             page_bytes_max: 16_777_216,
             linger_ms: 5,
             compression: Compression::Lz4,
+            outboxes: Outboxes::new(),
         }
     }
 }

@@ -156,3 +156,25 @@ fn a_database_that_is_not_named_is_the_export_database_and_that_one_may_come_fro
     let config = load("[admin]\npostgres_url = \"postgres://admin@near/waybill\"\n", &[]).unwrap();
     assert_eq!(config.database.url(Schema::Dataset).expose(), "postgres://near/waybill");
 }
+
+#[test]
+fn an_outbox_of_another_service_has_a_name_a_place_and_a_login() {
+    let shop =
+        "[relay.outboxes.shop]\nurl = \"postgres://db/shop\"\nschema = \"shop_outbox\"\nuser = \"relay\"\n";
+    let config = load(shop, &[("WAYBILL_RELAY__OUTBOXES__SHOP__PASSWORD", "hush")]).unwrap();
+    let outbox = &config.relay.outboxes["shop"];
+    assert_eq!((outbox.schema.as_str(), outbox.user.as_str()), ("shop_outbox", "relay"));
+    assert_eq!(outbox.password().unwrap().unwrap().expose(), "hush");
+    assert!(!format!("{config:?}{}", serde_json::to_string(&config).unwrap()).contains("hush"));
+    for (wrong, reason) in [
+        (shop.replace("outboxes.shop", "outboxes.main"), "product's own"),
+        (shop.replace("outboxes.shop", "outboxes.Shop"), "no outbox's name"),
+        (shop.replace("shop_outbox", "x -c role=postgres"), "no outbox's schema"),
+        (shop.replace("user", "usr"), "usr"),
+        (format!("{shop}password = \"a\"\npassword_file = \"b\"\n"), "both set"),
+        (shop.replace("user = \"relay\"\n", ""), "user"),
+    ] {
+        let error = load(&wrong, &[]).unwrap_err().to_string();
+        assert!(error.contains("waybill.toml:") && error.contains(reason), "{error}");
+    }
+}

@@ -87,9 +87,13 @@ impl Address {
     /// Resolves unqualified names in `schema`, and bounds how long a transaction may stand idle. A data set's database
     /// is somebody else's: it keeps its own settings.
     pub fn work_in(&mut self, schema: Schema) {
-        if schema == Schema::Dataset {
-            return;
+        if schema != Schema::Dataset {
+            self.work_in_schema(schema.as_str());
         }
+    }
+
+    /// The same for a schema whose name is the configuration's.
+    pub(crate) fn work_in_schema(&mut self, schema: &str) {
         let own = self.config.get_options().map(|options| format!("{options} ")).unwrap_or_default();
         self.config.options(format!(
             "{own}-c search_path={schema} -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
