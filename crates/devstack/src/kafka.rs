@@ -57,6 +57,14 @@ pub struct Kafka {
     port: u16,
     controller_port: u16,
     under_load: bool,
+    detour: Option<Detour>,
+}
+
+/// A second listener for clients, and the address under which they are told of it.
+#[derive(Clone, Copy, Debug)]
+struct Detour {
+    port: u16,
+    advertised_port: u16,
 }
 
 impl Kafka {
@@ -70,7 +78,7 @@ impl Kafka {
         let mut port_of = |name| ports.get(name).filter(|_| runs).map_or_else(|| ports.take(name), Ok);
         let (port, controller_port) = (port_of("kafka")?, port_of("kafka-controller")?);
         let dir = layout.dir().join("kafka");
-        Ok(Self { dir, jars, service, port, controller_port, under_load: false })
+        Ok(Self { dir, jars, service, port, controller_port, under_load: false, detour: None })
     }
 
     /// To be measured: the broker's own code is compiled as well as Java can.
@@ -78,6 +86,21 @@ impl Kafka {
     pub fn under_load(mut self) -> Self {
         self.under_load = true;
         self
+    }
+
+    /// With a second listener, whose clients are told to come by way of this port of loopback: whoever listens there
+    /// decides what of it reaches the broker. Gives where that listener is.
+    ///
+    /// # Errors
+    /// When its port cannot be kept.
+    pub fn with_detour(
+        mut self,
+        ports: &mut Ports,
+        advertised_port: u16,
+    ) -> Result<(Self, u16), DevstackError> {
+        let port = ports.take("kafka-detour")?;
+        self.detour = Some(Detour { port, advertised_port });
+        Ok((self, port))
     }
 
     /// What runs, if it runs.
@@ -172,16 +195,24 @@ impl Kafka {
 
     fn write_properties(&self, name: &str, data: &Path) -> Result<PathBuf, DevstackError> {
         let (port, controller) = (self.port, self.controller_port);
+        let on_detour = |port: fn(&Detour) -> u16| {
+            self.detour
+                .as_ref()
+                .map(|detour| format!(",DETOUR://127.0.0.1:{}", port(detour)))
+                .unwrap_or_default()
+        };
+        let (detour, advertised) =
+            (on_detour(|detour| detour.port), on_detour(|detour| detour.advertised_port));
         let text = format!(
             "\
 process.roles=broker,controller
 node.id=1
 controller.quorum.bootstrap.servers=127.0.0.1:{controller}
-listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=CLIENTS://127.0.0.1:{port}
+listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}{detour}
+advertised.listeners=CLIENTS://127.0.0.1:{port}{advertised}
 inter.broker.listener.name=CLIENTS
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT,DETOUR:PLAINTEXT
 log.dirs={}
 # A topic that nobody declared is a mistake, not a topic.
 auto.create.topics.enable=false

@@ -27,6 +27,9 @@ const LOCALE: &str = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
 /// Every role's pools, the tests' databases, and a person beside them.
 const CONNECTIONS_MAX: u32 = 400;
 
+/// Two-phase commit is for tests alone, and off by default.
+const PREPARED_TRANSACTIONS_MAX: u32 = 20;
+
 /// Whether a commit survives a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -218,6 +221,7 @@ impl Postgres {
             "listen_addresses=127.0.0.1".to_owned(),
             "unix_socket_directories=".to_owned(),
             format!("max_connections={CONNECTIONS_MAX}"),
+            format!("max_prepared_transactions={PREPARED_TRANSACTIONS_MAX}"),
             "shared_buffers=128MB".to_owned(),
             "log_line_prefix=%m [%p] %u@%d ".to_owned(),
         ];

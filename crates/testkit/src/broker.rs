@@ -1,19 +1,19 @@
-//! A Kafka broker of one's own, for a test that freezes or kills it.
+//! A Kafka broker of one's own, for a test that freezes or kills it, or loses what it says.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use uuid::Uuid;
-use waybill_devstack::{Kafka, Layout, Ports, Undertaking, fetch};
+use nix::sys::signal::Signal;
+use rdkafka::admin::{AdminOptions, NewTopic, TopicReplication};
+use waybill_devstack::{Kafka, fetch};
 
-use crate::bounded::eventually;
+use crate::kafka::{Record, admin, read_from};
+use crate::own::{Premises, gone, signal, stop};
+use crate::wire::Wire;
 
 /// A broker that no other test uses. Stopped and removed when this goes out of scope.
 pub struct PrivateBroker {
-    folder: PathBuf,
-    undertaking: Undertaking,
     kafka: Kafka,
+    premises: Premises,
 }
 
 impl PrivateBroker {
@@ -23,17 +23,25 @@ impl PrivateBroker {
     /// When it does not start.
     #[must_use]
     pub fn start() -> Self {
-        let folder = std::env::temp_dir().join(format!("waybill-broker-{}", Uuid::new_v4().simple()));
-        std::fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        let undertaking = Undertaking::default();
-        let pom = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/dev/kafka/pom.xml");
-        let (jars, _) = fetch(&undertaking, "kafka", &pom).unwrap_or_else(|error| panic!("{error}"));
-        let layout = Layout::of_clone(&folder).unwrap_or_else(|error| panic!("{error}"));
-        let mut ports = Ports::load(&layout).unwrap_or_else(|error| panic!("{error}"));
-        let kafka = Kafka::of(&layout, &mut ports, jars).unwrap_or_else(|error| panic!("{error}"));
-        let broker = Self { folder, undertaking, kafka };
+        let (kafka, premises) = place();
+        let broker = Self { kafka, premises };
         broker.run();
         broker
+    }
+
+    /// Starts one with a second way to it, which can be made to lose what goes over it.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub async fn start_behind_a_wire() -> (Self, Wire) {
+        let (kafka, premises) = place();
+        let (wire, ready) = Wire::open().await;
+        let detour = kafka.with_detour(&mut premises.ports(), wire.port());
+        let (kafka, port) = detour.unwrap_or_else(|error| panic!("{error}"));
+        ready.leads_to(port);
+        let broker = Self { kafka, premises };
+        broker.run();
+        (broker, wire)
     }
 
     /// Starts it again after a [`PrivateBroker::kill`], on the same log.
@@ -41,14 +49,33 @@ impl PrivateBroker {
     /// # Panics
     /// When it does not start.
     pub fn run(&self) {
-        self.kafka.start(&self.undertaking).unwrap_or_else(|error| panic!("{error}"));
+        self.kafka.start(&self.premises.undertaking).unwrap_or_else(|error| panic!("{error}"));
         self.kafka.wait_ready().unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// Where it answers, as `bootstrap.servers` wants it.
     #[must_use]
     pub fn bootstrap(&self) -> String {
-        self.kafka.bootstrap().to_string()
+        self.kafka.bootstrap()
+    }
+
+    /// Makes a topic with so many partitions.
+    ///
+    /// # Panics
+    /// When it refuses.
+    pub async fn create_topic(&self, name: &str, partitions: i32) {
+        let topic = NewTopic::new(name, partitions, TopicReplication::Fixed(1));
+        let made = admin(&self.bootstrap()).create_topics([&topic], &AdminOptions::new()).await;
+        let made = made.unwrap_or_else(|error| panic!("cannot create {name}: {error}"));
+        assert!(made.iter().all(Result::is_ok), "{made:?}");
+    }
+
+    /// Every record of a topic when its end is reached, by partition and offset.
+    ///
+    /// # Panics
+    /// When it cannot be read in time.
+    pub async fn read_to_end(&self, topic: &str) -> Vec<Record> {
+        read_from(&self.bootstrap(), topic).await
     }
 
     /// Sends SIGKILL and waits until it is gone.
@@ -56,9 +83,8 @@ impl PrivateBroker {
     /// # Panics
     /// When it does not run.
     pub async fn kill(&self) {
-        self.signal(Signal::SIGKILL);
-        let service = self.kafka.service();
-        eventually("the broker is gone", async || service.running().is_none().then_some(())).await;
+        signal(self.kafka.service(), Signal::SIGKILL);
+        gone(self.kafka.service()).await;
     }
 
     /// Sends SIGSTOP: its connections stay open, and nothing answers on them any more.
@@ -66,7 +92,7 @@ impl PrivateBroker {
     /// # Panics
     /// When it does not run.
     pub fn freeze(&self) {
-        self.signal(Signal::SIGSTOP);
+        signal(self.kafka.service(), Signal::SIGSTOP);
     }
 
     /// Lets a frozen one go on.
@@ -74,22 +100,21 @@ impl PrivateBroker {
     /// # Panics
     /// When it does not run.
     pub fn thaw(&self) {
-        self.signal(Signal::SIGCONT);
+        signal(self.kafka.service(), Signal::SIGCONT);
     }
+}
 
-    fn signal(&self, signal: Signal) {
-        let running = self.kafka.service().running().unwrap_or_else(|| panic!("the broker does not run"));
-        kill(Pid::from_raw(running.pid), signal).unwrap_or_else(|error| panic!("{signal}: {error}"));
-    }
+fn place() -> (Kafka, Premises) {
+    let premises = Premises::fresh("broker");
+    let pom = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/dev/kafka/pom.xml");
+    let fetched = fetch(&premises.undertaking, "kafka", &pom);
+    let (jars, _) = fetched.unwrap_or_else(|error| panic!("{error}"));
+    let kafka = Kafka::of(&premises.layout, &mut premises.ports(), jars);
+    (kafka.unwrap_or_else(|error| panic!("{error}")), premises)
 }
 
 impl Drop for PrivateBroker {
     fn drop(&mut self) {
-        if let Some(running) = self.kafka.service().running() {
-            // A frozen process would not hear that it is to end.
-            let _ = kill(Pid::from_raw(running.pid), Signal::SIGCONT);
-        }
-        let _ = self.kafka.service().stop();
-        let _ = std::fs::remove_dir_all(&self.folder);
+        stop(self.kafka.service());
     }
 }

@@ -43,8 +43,9 @@ impl TestTopics {
     pub async fn create(&self, name: &str, partitions: i32) -> String {
         let topic = format!("{}{name}", self.prefix);
         let new = NewTopic::new(&topic, partitions, TopicReplication::Fixed(1));
-        let made =
-            admin().create_topics([&new], &AdminOptions::new().operation_timeout(Some(WAIT_MAX))).await;
+        let made = admin(&kafka_bootstrap())
+            .create_topics([&new], &AdminOptions::new().operation_timeout(Some(WAIT_MAX)))
+            .await;
         match made.map(|mut results| results.pop()) {
             Ok(Some(Ok(_))) => topic,
             other => panic!("cannot create the topic {topic}: {other:?}"),
@@ -63,7 +64,9 @@ impl Drop for TestTopics {
             if names.is_empty() {
                 return Some(());
             }
-            runtime.block_on(async { admin().delete_topics(&names, &AdminOptions::new()).await.ok() })?;
+            runtime.block_on(async {
+                admin(&kafka_bootstrap()).delete_topics(&names, &AdminOptions::new()).await.ok()
+            })?;
             Some(())
         });
         if !matches!(deleted.join(), Ok(Some(()))) {
@@ -129,8 +132,13 @@ impl Record {
 /// # Panics
 /// When the topic is not there or cannot be read in time.
 pub async fn read_to_end(topic: &str) -> Vec<Record> {
-    let name = topic.to_owned();
-    let read = tokio::task::spawn_blocking(move || read_blocking(&name)).await;
+    read_from(&kafka_bootstrap(), topic).await
+}
+
+/// [`read_to_end`] of a topic on this broker.
+pub(crate) async fn read_from(bootstrap: &str, topic: &str) -> Vec<Record> {
+    let (name, bootstrap) = (topic.to_owned(), bootstrap.to_owned());
+    let read = tokio::task::spawn_blocking(move || read_blocking(&bootstrap, &name)).await;
     match read {
         Ok(Ok(mut records)) => {
             records.sort_by_key(|record| (record.partition, record.offset));
@@ -184,8 +192,8 @@ pub async fn committed_offset(group: &str, topic: &str, partition: i32) -> Optio
     }
 }
 
-fn read_blocking(topic: &str) -> Result<Vec<Record>, KafkaError> {
-    let consumer: BaseConsumer = client()
+fn read_blocking(bootstrap: &str, topic: &str) -> Result<Vec<Record>, KafkaError> {
+    let consumer: BaseConsumer = client_of(bootstrap)
         .set("group.id", "waybill-testkit")
         .set("enable.auto.commit", "false")
         .set("enable.partition.eof", "true")
@@ -231,12 +239,16 @@ fn topics_under(prefix: &str) -> Result<Vec<String>, KafkaError> {
     Ok(names.filter(|name| name.starts_with(prefix)).collect())
 }
 
-fn admin() -> AdminClient<DefaultClientContext> {
-    client().create().expect("the settings are constants")
+pub(crate) fn admin(bootstrap: &str) -> AdminClient<DefaultClientContext> {
+    client_of(bootstrap).create().expect("the settings are constants")
 }
 
 fn client() -> ClientConfig {
+    client_of(&kafka_bootstrap())
+}
+
+fn client_of(bootstrap: &str) -> ClientConfig {
     let mut config = ClientConfig::new();
-    config.set("bootstrap.servers", kafka_bootstrap());
+    config.set("bootstrap.servers", bootstrap);
     config
 }

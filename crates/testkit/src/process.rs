@@ -159,6 +159,32 @@ impl Process {
         self.while_running(&format!("the message {message:?}"), self.log.event(wanted)).await;
     }
 
+    /// What it says of this metric now, the sum over all labels. 0 as long as it has said nothing.
+    ///
+    /// # Panics
+    /// When its management listener does not answer.
+    pub async fn metric(&self, name: &str) -> f64 {
+        let url = format!("http://{}/metrics", self.listening("management").await);
+        let asked = async { reqwest::get(&url).await?.text().await };
+        let text = asked.await.unwrap_or_else(|error| panic!("{url}: {error}"));
+        let values = text.lines().filter_map(|line| {
+            let rest = line.strip_prefix(name)?;
+            let value = rest
+                .strip_prefix('{')
+                .map_or(rest, |labelled| labelled.rsplit_once('}').unwrap_or_default().1);
+            value.strip_prefix(' ')?.trim().parse::<f64>().ok()
+        });
+        values.sum()
+    }
+
+    /// The most memory in KiB that it ever held, where the system tells.
+    #[must_use]
+    pub fn memory_peak_kib(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    }
+
     /// Waits until it stands still, at its fault point or by [`Process::stop`].
     ///
     /// # Panics
@@ -199,6 +225,11 @@ impl Process {
     pub async fn cont(&self) {
         self.signal(Signal::SIGCONT);
         self.until("its going on", |status| *status != Status::Stopped).await;
+    }
+
+    /// Sends SIGCONT and waits for nothing: it may stop again at its point at once.
+    pub fn go_on(&self) {
+        self.signal(Signal::SIGCONT);
     }
 
     /// Sends a signal, unless it is over.

@@ -26,6 +26,32 @@ pub(crate) struct Test {
     /// Run only the tests whose name holds this, and no other check.
     #[arg(long)]
     filter: Option<String>,
+    /// Run only this campaign, for long: `relay` kills relays at random while two hundred writers write.
+    #[arg(long, conflicts_with = "filter")]
+    campaign: Option<Campaign>,
+    /// The campaign's seed, as it prints it. Another one each time when it is not given.
+    #[arg(long, requires = "campaign")]
+    seed: Option<u64>,
+    /// How many kills the campaign has.
+    #[arg(long, requires = "campaign", default_value_t = CAMPAIGN_KILLS)]
+    kills: u32,
+}
+
+/// How many kills a campaign has that nobody told otherwise.
+const CAMPAIGN_KILLS: u32 = 1_000;
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Campaign {
+    Relay,
+}
+
+impl Campaign {
+    /// The test whose short form every run of the tests has, by its file and its name.
+    fn test(self) -> [&'static str; 2] {
+        match self {
+            Self::Relay => ["faults", "relay::campaign::"],
+        }
+    }
 }
 
 /// Where the tests find their servers.
@@ -65,7 +91,7 @@ impl Test {
             Some(_) => None,
             None => Some(Infrastructure::start(private, undertaking, console, Durability::Volatile)?),
         };
-        if self.filter.is_none() {
+        if self.filter.is_none() && self.campaign.is_none() {
             steps.cargo(undertaking, "fmt", &["fmt", "--all", "--check"], |_| ())?;
             let clippy = ["clippy", "--workspace", "--all-targets", FAULT_POINTS[0], FAULT_POINTS[1]];
             let denied = ["--", "--deny", "warnings"];
@@ -98,6 +124,9 @@ impl Test {
         if let Some(filter) = &self.filter {
             arguments.push(filter);
         }
+        if let Some([file, name]) = self.campaign.map(Campaign::test) {
+            arguments.extend(["--test", file, "--", name, "--nocapture"]);
+        }
         steps.cargo(undertaking, "test", &arguments, |command| {
             // The processes under test are told by their test where they are, and by nothing else.
             command.env_remove("WAYBILL_POSTGRES_URL").env_remove("WAYBILL_KAFKA_BOOTSTRAP");
@@ -105,6 +134,11 @@ impl Test {
             command.env("WAYBILL_TEST_KAFKA_BOOTSTRAP", &servers.bootstrap);
             command.env("WAYBILL_TEST_SCOPE", &servers.scope);
             command.env("WAYBILL_BIN", private.binary());
+            if self.campaign.is_some() {
+                let seed = self.seed.map(|seed| seed.to_string()).unwrap_or_default();
+                command.env("WAYBILL_CAMPAIGN_SEED", seed);
+                command.env("WAYBILL_CAMPAIGN_KILLS", self.kills.to_string());
+            }
             if let Some((smtp, api)) = &servers.mail {
                 command.env("WAYBILL_TEST_SMTP", smtp).env("WAYBILL_TEST_MAIL_API", api);
             }

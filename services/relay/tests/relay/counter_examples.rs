@@ -52,7 +52,11 @@ async fn a_cursor_that_is_an_id_loses_the_late_commit_of_a_low_seq() {
     assert_eq!(relayed(&db, &statements, &mut cursor).await, [high]);
     late.commit().await.expect("committed");
 
-    assert_eq!(naive(&outbox.admin, &by_id(high)).await, [0; 0], "the id cursor found it: no counter-example");
+    assert_eq!(
+        naive(&outbox.admin, &by_id(high)).await,
+        [0; 0],
+        "the id cursor found it: no counter-example"
+    );
     assert_eq!(relayed(&db, &statements, &mut cursor).await, [low]);
 }
 
@@ -62,7 +66,9 @@ async fn a_horizon_at_the_oldest_transaction_stalls_behind_whoever_holds_one_ope
     let (db, statements, mut cursor) = outbox.cursor("relay").await;
     let mut holder = outbox.database.admin().await;
     let held = holder.transaction().await.expect("begun");
-    held.execute("SELECT pg_current_xact_id()", &[]).await.expect("an xid, and nothing to do with the outbox");
+    held.execute("SELECT pg_current_xact_id()", &[])
+        .await
+        .expect("an xid, and nothing to do with the outbox");
     let below_horizon = "SELECT seq FROM outbox.events \
                          WHERE xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY xid, seq";
     for round in 0..3 {
@@ -93,7 +99,8 @@ async fn a_snapshot_cut_off_at_an_xid_puts_a_keys_later_commit_before_its_earlie
     let cut = format!("SELECT xid::text FROM outbox.events WHERE seq = {earlier}");
     let cut = text(&outbox.admin, &cut).await;
     let cut_off = |side: &str| format!("SELECT seq FROM outbox.events WHERE xid {side} '{cut}' ORDER BY seq");
-    let sent = [naive(&outbox.admin, &cut_off("<")).await, naive(&outbox.admin, &cut_off(">=")).await].concat();
+    let sent =
+        [naive(&outbox.admin, &cut_off("<")).await, naive(&outbox.admin, &cut_off(">=")).await].concat();
     assert_eq!(sent, [later, earlier], "the key's order was kept: no counter-example");
     assert_eq!(relayed(&db, &statements, &mut cursor).await, [earlier, later]);
 }
@@ -123,7 +130,11 @@ async fn a_window_whose_end_is_only_remembered_skips_a_row_after_a_crash_that_gi
     let seq = write(&outbox.writer, TOPIC, "a", "committed after the crash").await;
     let from_remembered =
         format!("SELECT seq FROM outbox.events WHERE NOT pg_visible_in_snapshot(xid, '{remembered}')");
-    assert_eq!(naive(&outbox.admin, &from_remembered).await, [0; 0], "nothing was skipped: no counter-example");
+    assert_eq!(
+        naive(&outbox.admin, &from_remembered).await,
+        [0; 0],
+        "nothing was skipped: no counter-example"
+    );
     let db = outbox.relay_role().await;
     let statements = Statements::prepare(&db).await.expect("prepared");
     statements.load(&db, &mut cursor).await.expect("loaded");

@@ -2,7 +2,7 @@
 
 use tokio_postgres::Client;
 
-use crate::fixtures::Outbox;
+use crate::fixtures::{Outbox, write};
 
 /// Rows that were relayed long ago, over three daily partitions and few transactions: the statistics that make a
 /// sequential scan look cheap.
@@ -77,27 +77,53 @@ async fn every_read_of_a_window_goes_through_an_index_with_and_without_known_par
         outbox.run(step).await;
     }
     let db = outbox.relay_role().await;
-    let row = outbox
-        .admin
-        .query_one("SELECT from_snapshot::text, pg_current_snapshot()::text FROM outbox.cursor", &[]);
-    let row = row.await.expect("the cursor");
+    db.execute(statement!("session"), &[]).await.expect("set");
+    let sql = "SELECT from_snapshot::text, pg_current_snapshot()::text,
+                   pg_snapshot_xmax(from_snapshot)::text::bigint - 1,
+                   pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1
+               FROM outbox.cursor";
+    let row = outbox.admin.query_one(sql, &[]).await.expect("the cursor");
     let (from, to): (String, String) = (row.get(0), row.get(1));
+    let (seen_before, seen_now): (i64, i64) = (row.get(2), row.get(3));
     let newest = outbox.number("SELECT max(seq) FROM outbox.events").await;
     let middle = newest / 2;
     for mode in ["force_custom_plan", "force_generic_plan"] {
-        let idle = Plan::of(&db, mode, statement!("pending"), &format!("'{to}', '{{5,7}}', 0")).await;
+        let parameters = format!("'{seen_now}', '{{5,7}}', 0, 4001");
+        let idle = Plan::of(&db, mode, statement!("pending"), &parameters).await;
         idle.must_use("xid_seq_idx");
-        let busy = Plan::of(&db, mode, statement!("pending"), &format!("'{from}', '{{}}', 0")).await;
+        let parameters = format!("'{seen_before}', '{{}}', 0, 4001");
+        let busy = Plan::of(&db, mode, statement!("pending"), &parameters).await;
         busy.must_use("xid_seq_idx");
         let parameters = format!("'{from}', '{to}', 0, 1000, 1000000, '{{5,7}}'");
         let steady = Plan::of(&db, mode, statement!("page_by_xid"), &parameters).await;
         steady.must_use("xid_seq_idx");
-        let survey =
-            Plan::of(&db, mode, statement!("survey"), &format!("'{from}', '{to}', 0, '{{5,7}}'")).await;
+        let parameters = format!("'{from}', '{to}', 0, '{{5,7}}', 4001");
+        let survey = Plan::of(&db, mode, statement!("survey"), &parameters).await;
         survey.must_use("xid_seq_idx");
+        let parameters = format!("'1:1:', '{to}', 0, '{{}}', 1001");
+        let survey_of_much = Plan::of(&db, mode, statement!("survey"), &parameters).await;
+        survey_of_much.must_use("xid_seq_idx");
         let parameters = format!("'1:1:', '{to}', {middle}, 100, 1000000, {newest}");
         let catching_up = Plan::of(&db, mode, statement!("page_by_seq"), &parameters).await;
         catching_up.must_use("pkey");
         catching_up.must_use("Merge Append");
     }
+}
+
+#[tokio::test]
+async fn to_look_for_rows_costs_nothing_more_while_somebody_writes_many_and_has_not_committed() {
+    let outbox = Outbox::new().await;
+    let db = outbox.relay_role().await;
+    db.execute(statement!("session"), &[]).await.expect("set");
+    let last_xid = outbox.number("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1").await;
+    let mut writer = outbox.database.role("api").await;
+    let bulk = writer.transaction().await.expect("begun");
+    let fill = "INSERT INTO outbox.events (topic, key, event_id, header_names, header_values, payload) \
+                SELECT 'events', 'k', 'evt', '{}', '{}', 'x' FROM generate_series(1, 20000)";
+    bulk.batch_execute(fill).await.expect("inserted");
+    write(&outbox.writer, "events", "k", "one").await;
+    let parameters = format!("'{last_xid}', '{{}}', 0, 4001");
+    let plan = Plan::of(&db, "force_generic_plan", statement!("pending"), &parameters).await;
+    plan.must_use("xid_seq_idx");
+    bulk.rollback().await.expect("rolled back");
 }

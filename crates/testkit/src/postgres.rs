@@ -1,0 +1,100 @@
+//! A Postgres server of one's own, for a test that ends it at once.
+
+use std::sync::{Mutex, PoisonError};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use waybill_devstack::{Credentials, Durability, Postgres};
+
+use crate::database::connect;
+use crate::own::{Premises, gone, signal, stop};
+
+/// Nothing but a commit, or whoever asks for it, writes the log to disk: with these, and its log writer frozen, what was
+/// committed asynchronously is lost with the server.
+const FLUSHED_BY_NOBODY_ELSE: [&str; 3] =
+    ["wal_writer_delay=10s", "bgwriter_lru_maxpages=0", "autovacuum=off"];
+
+/// A server that no other test uses, durable as in production. Stopped and removed when this goes out of scope.
+pub struct PrivatePostgres {
+    postgres: Postgres,
+    premises: Premises,
+    /// The log writer, as long as it is frozen.
+    frozen: Mutex<Option<Pid>>,
+}
+
+impl PrivatePostgres {
+    /// Starts one with these settings (`name=value`) and waits until it answers.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn start(settings: &[&str]) -> Self {
+        let premises = Premises::fresh("postgres");
+        let credentials = Credentials::load(&premises.layout);
+        let mut credentials = credentials.unwrap_or_else(|error| panic!("{error}"));
+        let mut ports = premises.ports();
+        let postgres = Postgres::of(&premises.layout, &mut ports, &mut credentials, Durability::Durable);
+        let postgres = FLUSHED_BY_NOBODY_ELSE
+            .iter()
+            .chain(settings)
+            .fold(postgres.unwrap_or_else(|error| panic!("{error}")), |postgres, setting| {
+                postgres.with_setting(setting)
+            });
+        let server = Self { postgres, premises, frozen: Mutex::new(None) };
+        server.run();
+        server
+    }
+
+    /// Starts it again after a [`PrivatePostgres::crash`], on the same data and under the same address. It then recovers.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn run(&self) {
+        self.postgres.start(&self.premises.undertaking).unwrap_or_else(|error| panic!("{error}"));
+        self.postgres.wait_ready().unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// The URL of its administrator.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.postgres.admin_url("postgres")
+    }
+
+    /// From now on an asynchronous commit reaches the disk only together with a synchronous one.
+    ///
+    /// # Panics
+    /// When it does not answer.
+    pub async fn freeze_log_writer(&self) {
+        let question = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'";
+        let row = connect(&self.url()).await.query_one(question, &[]).await;
+        let pid = Pid::from_raw(row.unwrap_or_else(|error| panic!("{question}: {error:?}")).get(0));
+        kill(pid, Signal::SIGSTOP).unwrap_or_else(|error| panic!("{error}"));
+        *self.frozen.lock().unwrap_or_else(PoisonError::into_inner) = Some(pid);
+    }
+
+    /// Ends it at once, as `pg_ctl stop -m immediate` does and a power cut would: without a checkpoint, and with what of its
+    /// log is not on disk.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub async fn crash(&self) {
+        signal(self.postgres.service(), Signal::SIGQUIT);
+        self.end_log_writer();
+        gone(self.postgres.service()).await;
+    }
+
+    /// A frozen process would not hear that it is to end. It runs no more than that once the server is ending.
+    fn end_log_writer(&self) {
+        if let Some(pid) = self.frozen.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+    }
+}
+
+impl Drop for PrivatePostgres {
+    fn drop(&mut self) {
+        self.end_log_writer();
+        stop(self.postgres.service());
+        let _ = self.postgres.remove();
+    }
+}
