@@ -93,8 +93,8 @@ enum More {
     Unknown,
     /// There were none.
     None,
-    /// They do, and nothing but the next window changes that.
-    Waits,
+    /// They do, and nothing but the next window changes that. So many were counted, up to a bound.
+    Waits { rows: i64 },
 }
 
 /// Why the work on one pair of connections ended before the shutdown.
@@ -234,7 +234,9 @@ impl Active<'_> {
                 Some(Question::Page { method, after_seq })
             }
             Step::Survey { after_seq } => Some(Question::Survey { after_seq }),
-            Step::End if self.more == More::Unknown => Some(Question::Pending),
+            Step::End if self.more == More::Unknown && !self.cursor.window.is_resend() => {
+                Some(Question::Pending)
+            }
             Step::Read { .. } | Step::End => None,
         }
     }
@@ -246,8 +248,8 @@ impl Active<'_> {
                 self.line.take_in(page);
             }
             Answer::Survey(survey) => self.reading.surveyed(survey, self.options.page),
-            Answer::Pending(true) => self.more = More::Waits,
-            Answer::Pending(false) => self.more = More::None,
+            Answer::Pending(0) => self.more = More::None,
+            Answer::Pending(rows) => self.more = More::Waits { rows },
         }
     }
 
@@ -261,9 +263,10 @@ impl Active<'_> {
                 let (settled, held) = self.line.flight().parking();
                 settled.batch().map(|batch| Change::Park(batch, held))
             }
+            (Move::Drain(batch), _) if self.cursor.window.is_resend() => Some(Change::Leave(batch)),
             (Move::Drain(batch), _) if is_shutting_down => (!is_drained).then_some(Change::Drain(batch)),
-            (Move::Drain(_), More::Waits) if is_drained => Some(Change::Open),
-            (Move::Drain(batch), More::Waits) => Some(Change::Roll(batch)),
+            (Move::Drain(_), More::Waits { .. }) if is_drained => Some(Change::Open),
+            (Move::Drain(batch), More::Waits { .. }) => Some(Change::Roll(batch)),
             (Move::Drain(batch), More::None) if !is_drained => Some(Change::Drain(batch)),
             (Move::Drain(_) | Move::Stay, _) => None,
         }
@@ -287,7 +290,10 @@ impl Active<'_> {
         self.retry.reset();
         if change.is_opening() {
             reach(Point::RelayOpened);
-            self.reading = Reading::of(&self.cursor.window);
+            self.reading = match self.more {
+                More::Waits { rows } => Reading::opened(&self.cursor.window, rows, self.options.page),
+                More::Unknown | More::None => Reading::of(&self.cursor.window),
+            };
         }
         if !matches!(change, Change::Advance(_) | Change::Park(..)) {
             self.more = More::Unknown;

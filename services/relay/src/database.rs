@@ -40,7 +40,8 @@ pub(crate) enum Question {
 pub(crate) enum Answer {
     Page(Page),
     Survey(Survey),
-    Pending(bool),
+    /// So many rows, counted up to a bound.
+    Pending(i64),
 }
 
 /// A change of the cursor.
@@ -56,6 +57,8 @@ pub(crate) enum Change {
     Roll(Option<Batch>),
     /// Into the next window.
     Open,
+    /// To the end of a window of rows of before a restore, and into what comes after it.
+    Leave(Option<Batch>),
 }
 
 /// A change that took place.
@@ -69,14 +72,14 @@ impl Change {
     pub(crate) fn batch(&self) -> Option<Batch> {
         match self {
             Self::Advance(batch) | Self::Park(batch, _) => Some(*batch),
-            Self::Drain(batch) | Self::Roll(batch) => *batch,
+            Self::Drain(batch) | Self::Roll(batch) | Self::Leave(batch) => *batch,
             Self::Open => None,
         }
     }
 
     /// Whether another window is open after it.
     pub(crate) fn is_opening(&self) -> bool {
-        matches!(self, Self::Roll(_) | Self::Open)
+        matches!(self, Self::Roll(_) | Self::Open | Self::Leave(_))
     }
 }
 
@@ -115,9 +118,9 @@ impl Connection {
                 Answer::Page(statements.read_page(db, &window, method, after_seq, limits).await?)
             }
             Question::Survey { after_seq } => {
-                Answer::Survey(statements.survey(db, &window, after_seq).await?)
+                Answer::Survey(statements.survey(db, &window, after_seq, limits).await?)
             }
-            Question::Pending => Answer::Pending(statements.pending(db, &window).await?),
+            Question::Pending => Answer::Pending(statements.pending(db, &window, limits).await?),
         })
     }
 
@@ -130,6 +133,7 @@ impl Connection {
             Change::Drain(batch) => statements.drain(db, &mut cursor, *batch).await?,
             Change::Roll(batch) => statements.roll(db, &mut cursor, *batch).await?,
             Change::Open => statements.open(db, &mut cursor).await?,
+            Change::Leave(batch) => statements.leave(db, &mut cursor, *batch).await?,
         }
         Ok(Changed { change, cursor })
     }

@@ -28,7 +28,10 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) async fn new() -> Self {
-        let database = TestDatabase::fresh().await;
+        Self::of(TestDatabase::fresh().await).await
+    }
+
+    pub(crate) async fn of(database: TestDatabase) -> Self {
         let admin = database.admin().await;
         let writer = database.role("api").await;
         Self { database, admin, writer }
@@ -149,6 +152,15 @@ impl House {
     /// The payloads in the topic, in the order of partitions and offsets.
     pub(crate) async fn delivered(&self) -> Vec<String> {
         read_to_end(&self.topic).await.iter().map(text).collect()
+    }
+
+    /// Waits until Kafka has this text, and answers all that it has.
+    pub(crate) async fn delivered_up_to(&self, text: &str) -> Vec<String> {
+        eventually(text, async || {
+            let delivered = self.delivered().await;
+            delivered.iter().any(|delivered| delivered == text).then_some(delivered)
+        })
+        .await
     }
 }
 

@@ -83,8 +83,7 @@ async fn a_relay_on_another_server_sends_nothing_until_the_owner_says_where_to_g
     assert_eq!(house.delivered().await, ["1"], "nothing was sent");
 
     house.outbox.rebase().await;
-    house.drained().await;
-    assert_eq!(first_occurrences(&house.delivered().await), ["1", "2"]);
+    assert_eq!(first_occurrences(&house.delivered_up_to("2").await), ["1", "2"]);
     eventually("it is healthy again", async || relay.health.report().reasons.is_empty().then_some(())).await;
     relay.end().await;
 }
@@ -110,7 +109,6 @@ async fn an_active_relay_that_reconnects_to_another_server_halts_and_loses_nothi
     assert_eq!(house.delivered().await, ["1"], "nothing was sent");
 
     house.outbox.rebase().await;
-    house.drained().await;
-    assert_eq!(first_occurrences(&house.delivered().await), ["1", "2"]);
+    assert_eq!(first_occurrences(&house.delivered_up_to("2").await), ["1", "2"]);
     relay.end().await;
 }
