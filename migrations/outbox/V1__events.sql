@@ -24,6 +24,11 @@ CREATE TABLE events (
     )
 ) PARTITION BY RANGE (created_at);
 
+-- Not compressed, so that pg_column_size() is what a record's headers take: it bounds a page, and costs nothing.
+ALTER TABLE events
+    ALTER COLUMN header_names SET STORAGE EXTERNAL,
+    ALTER COLUMN header_values SET STORAGE EXTERNAL;
+
 -- The steady read of a window: the rows of transactions that the last snapshot had not seen begin.
 CREATE INDEX events_by_xid ON events (xid, seq);
 
@@ -166,7 +171,7 @@ BEGIN
             name := parent || '_' || to_char(day, 'YYYYMMDD');
             CONTINUE WHEN to_regclass(format('%I.%I', current_schema(), name)) IS NOT NULL;
             EXECUTE format(
-                'CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)',
+                'CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING STORAGE)',
                 name, parent
             );
             EXECUTE format(

@@ -117,8 +117,8 @@ impl Page {
 /// What is left of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survey {
-    /// How many rows.
+    /// How many rows, counted up to one more than are read by xid.
     pub rows: i64,
-    /// The last of them.
+    /// The outbox's last row: none of the window lies behind it.
     pub last_seq: Option<i64>,
 }

@@ -7,6 +7,13 @@ use super::position::Window;
 /// larger one is cheaper by `seq`, which looks at every row of the table from one row of the window to the next.
 pub const BY_XID_PAGES_MAX: i64 = 4;
 
+impl PageLimits {
+    /// The rows of a window that is read by xid.
+    pub fn by_xid_rows_max(self) -> i64 {
+        BY_XID_PAGES_MAX.saturating_mul(self.rows_max)
+    }
+}
+
 /// How to find rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -14,7 +21,7 @@ pub enum Method {
     ByXid,
     /// Through the primary key, when most rows that follow belong to the window.
     BySeq {
-        /// The window's last row: behind it, everything would be read for nothing.
+        /// A row behind which none of the window lies: everything would be read for nothing.
         last_seq: i64,
     },
 }
@@ -43,22 +50,26 @@ pub enum Step {
 pub struct Reading {
     after_seq: i64,
     method: Option<Method>,
-    is_at_start: bool,
+    is_guess: bool,
     ended: bool,
 }
 
 impl Reading {
-    /// Reads a window from its first unacknowledged row on. A window from its start takes its first page by xid, and
-    /// in the steady state that page is all. One that is resumed in the middle is surveyed first. Rows of before a restore are
-    /// read by `seq`: other rows may have their xids.
+    /// Reads a window from its first unacknowledged row on, of which nothing else is known: it is surveyed first. Rows of
+    /// before a restore are read by `seq`: other rows may have their xids.
     pub fn of(window: &Window) -> Self {
         if window.is_resend() {
             let method = Some(Method::BySeq { last_seq: window.floor_seq });
-            return Self { after_seq: window.after_seq, method, is_at_start: false, ended: false };
+            return Self { after_seq: window.after_seq, method, is_guess: false, ended: false };
         }
-        let is_at_start = window.is_at_start();
-        let method = is_at_start.then_some(Method::ByXid);
-        Self { after_seq: window.after_seq, method, is_at_start, ended: window.is_drained() }
+        Self { after_seq: window.after_seq, method: None, is_guess: false, ended: window.is_drained() }
+    }
+
+    /// Reads a window that was just opened, for which so many rows were counted shortly before. When they were few, its
+    /// first page is taken by xid, and in the steady state that page is all.
+    pub fn opened(window: &Window, pending: i64, limits: PageLimits) -> Self {
+        let is_small = pending <= limits.by_xid_rows_max();
+        Self { method: is_small.then_some(Method::ByXid), is_guess: is_small, ..Self::of(window) }
     }
 
     /// What to do next.
@@ -70,11 +81,12 @@ impl Reading {
         }
     }
 
-    /// Notes a page. A full first page means that the window is larger than a page: how large decides the method.
+    /// Notes a page. A full first page of what was guessed to be small means that it may not be: how large it is decides
+    /// the method.
     pub fn read(&mut self, page: PageEnd) {
         self.after_seq = page.last_seq.unwrap_or(self.after_seq);
         self.ended = !page.is_full;
-        if std::mem::take(&mut self.is_at_start) {
+        if std::mem::take(&mut self.is_guess) {
             self.method = None;
         }
     }
@@ -82,7 +94,7 @@ impl Reading {
     /// Notes a survey of the rows after the last one that was read.
     pub fn surveyed(&mut self, survey: Survey, limits: PageLimits) {
         self.method = Some(match survey.last_seq {
-            Some(last_seq) if survey.rows > BY_XID_PAGES_MAX * limits.rows_max => Method::BySeq { last_seq },
+            Some(last_seq) if survey.rows > limits.by_xid_rows_max() => Method::BySeq { last_seq },
             Some(_) | None => Method::ByXid,
         });
         self.ended = survey.rows == 0;
@@ -111,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_small_window_takes_one_read_by_xid() -> Result<(), ParseSnapshotError> {
-        let mut reading = Reading::of(&window("1:5:", "9:9:", 0)?);
+        let mut reading = Reading::opened(&window("1:5:", "9:9:", 0)?, 1, LIMITS);
         assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 0 });
         reading.read(page(7, false));
         assert_eq!(reading.step(), Step::End);
@@ -120,36 +132,47 @@ mod tests {
 
     #[test]
     fn a_full_page_leads_to_a_survey_and_the_survey_to_the_method() -> Result<(), ParseSnapshotError> {
-        let mut reading = Reading::of(&window("1:5:", "9:9:", 0)?);
+        let mut reading = Reading::opened(&window("1:5:", "9:9:", 0)?, 1, LIMITS);
         reading.read(page(7, true));
         assert_eq!(reading.step(), Step::Survey { after_seq: 7 });
-        let few = BY_XID_PAGES_MAX * LIMITS.rows_max;
+        let few = LIMITS.by_xid_rows_max();
         reading.surveyed(Survey { rows: few, last_seq: Some(90) }, LIMITS);
         assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 7 });
+        reading.read(page(8, true));
+        assert_eq!(
+            reading.step(),
+            Step::Read { method: Method::ByXid, after_seq: 8 },
+            "one survey is enough"
+        );
         reading.surveyed(Survey { rows: few + 1, last_seq: Some(90) }, LIMITS);
-        assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 7 });
+        assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 8 });
         reading.read(page(9, true));
         assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 9 });
         Ok(())
     }
 
     #[test]
-    fn a_window_whose_first_row_lies_behind_a_restore_begins_there() -> Result<(), ParseSnapshotError> {
-        let start = Window { floor_seq: 4, ..window("1:5:", "9:9:", 4)? };
-        let mut reading = Reading::of(&start);
-        assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 4 });
-        reading.read(page(7, true));
-        assert_eq!(reading.step(), Step::Survey { after_seq: 7 });
+    fn a_window_for_which_many_rows_wait_is_surveyed_before_it_is_read() -> Result<(), ParseSnapshotError> {
+        let reading = Reading::opened(&window("1:5:", "9:9:", 0)?, LIMITS.by_xid_rows_max() + 1, LIMITS);
+        assert_eq!(reading.step(), Step::Survey { after_seq: 0 });
         Ok(())
     }
 
     #[test]
-    fn a_window_resumed_in_the_middle_is_surveyed_and_a_drained_one_not_read()
+    fn a_window_whose_rows_lie_behind_a_restore_begins_there() -> Result<(), ParseSnapshotError> {
+        let start = Window { floor_seq: 4, ..window("1:5:", "9:9:", 4)? };
+        let reading = Reading::opened(&start, 1, LIMITS);
+        assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 4 });
+        Ok(())
+    }
+
+    #[test]
+    fn a_window_of_which_nothing_is_known_is_surveyed_and_a_drained_one_not_read()
     -> Result<(), ParseSnapshotError> {
         assert_eq!(Reading::of(&window("1:5:", "9:9:", 4)?).step(), Step::Survey { after_seq: 4 });
         assert_eq!(Reading::of(&window("9:9:", "9:9:", 0)?).step(), Step::End);
         let mut reading = Reading::of(&window("1:5:", "9:9:", 4)?);
-        reading.surveyed(Survey { rows: 0, last_seq: None }, LIMITS);
+        reading.surveyed(Survey { rows: 0, last_seq: Some(9) }, LIMITS);
         assert_eq!(reading.step(), Step::End);
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::identity;
 use super::page::{Page, PageLimits, Row, Survey};
 use super::position::{Batch, Window};
 use super::reading::Method;
+use super::snapshot::Xid;
 use super::{Cursor, WindowError};
 
 /// What an active relay runs on one connection, and only there.
@@ -23,11 +24,12 @@ pub struct Statements {
 }
 
 impl Statements {
-    /// Prepares them.
+    /// Prepares them, and settles how the session plans them.
     ///
     /// # Errors
     /// [`WindowError::Database`].
     pub async fn prepare(db: &impl GenericClient) -> Result<Self, WindowError> {
+        db.execute(include_str!("sql/session.sql"), &[]).await?;
         Ok(Self {
             load: db.prepare(include_str!("sql/load.sql")).await?,
             pending: db.prepare(include_str!("sql/pending.sql")).await?,
@@ -62,14 +64,21 @@ impl Statements {
         Ok(())
     }
 
-    /// Whether any committed row waits behind a window: one that `to` does not see. It writes nothing, and what it finds
-    /// stays true until the next window.
+    /// How many committed rows wait behind a window, which are those that `to` does not see, counted up to one more than
+    /// are read by xid. It writes nothing, and what it finds waits until the next window.
     ///
     /// # Errors
     /// [`WindowError::Database`].
-    pub async fn pending(&self, db: &impl GenericClient, window: &Window) -> Result<bool, WindowError> {
+    pub async fn pending(
+        &self,
+        db: &impl GenericClient,
+        window: &Window,
+        limits: PageLimits,
+    ) -> Result<i64, WindowError> {
         let Window { to, floor_seq, .. } = window;
-        let row = db.query_one(&self.pending, &[to, &to.in_progress(), floor_seq]).await?;
+        let last_xid = Xid(to.xmax().0.saturating_sub(1));
+        let rows_max = limits.by_xid_rows_max().saturating_add(1);
+        let row = db.query_one(&self.pending, &[&last_xid, &to.in_progress(), floor_seq, &rows_max]).await?;
         Ok(row.try_get(0)?)
     }
 
@@ -113,7 +122,7 @@ impl Statements {
         Ok(Page { rows: found.into_iter().map(Row::try_from).collect::<Result<_, _>>()? })
     }
 
-    /// Counts the rows of the window after `after_seq`.
+    /// Counts the rows of the window after `after_seq`, up to one more than are read by xid.
     ///
     /// # Errors
     /// [`WindowError::Database`].
@@ -122,9 +131,11 @@ impl Statements {
         db: &impl GenericClient,
         window: &Window,
         after_seq: i64,
+        limits: PageLimits,
     ) -> Result<Survey, WindowError> {
         let Window { from, to, .. } = window;
-        let row = db.query_one(&self.survey, &[from, to, &after_seq, &from.ended_by(to)]).await?;
+        let rows_max = limits.by_xid_rows_max().saturating_add(1);
+        let row = db.query_one(&self.survey, &[from, to, &after_seq, &from.ended_by(to), &rows_max]).await?;
         Ok(Survey { rows: row.try_get("rows")?, last_seq: row.try_get("last_seq")? })
     }
 

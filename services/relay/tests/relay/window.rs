@@ -20,10 +20,14 @@ async fn a_low_seq_that_commits_after_higher_ones_were_sent_is_in_the_next_windo
     assert_eq!(seqs(&db, &statements, &cursor).await, [high]);
     let batch = Batch { last_seq: high, events: 1 };
     statements.drain(&db, &mut cursor, Some(batch)).await.expect("drained");
-    assert!(!statements.pending(&db, &cursor.window).await.expect("an answer"), "not committed yet");
+    assert_eq!(
+        statements.pending(&db, &cursor.window, WIDE).await.expect("an answer"),
+        0,
+        "not committed yet"
+    );
 
     late.commit().await.expect("committed");
-    assert!(statements.pending(&db, &cursor.window).await.expect("an answer"));
+    assert_eq!(statements.pending(&db, &cursor.window, WIDE).await.expect("an answer"), 1);
     statements.open(&db, &mut cursor).await.expect("opened");
     assert_eq!(seqs(&db, &statements, &cursor).await, [low]);
 }
@@ -43,7 +47,7 @@ async fn a_transaction_of_somebody_else_neither_stalls_nor_hides_rows() {
         statements.drain(&db, &mut cursor, None).await.expect("drained");
     }
     held.commit().await.expect("committed");
-    assert!(!statements.pending(&db, &cursor.window).await.expect("an answer"), "it wrote no row");
+    assert_eq!(statements.pending(&db, &cursor.window, WIDE).await.expect("an answer"), 0, "it wrote no row");
 }
 
 #[tokio::test]
@@ -176,11 +180,12 @@ async fn both_reads_find_the_same_rows_in_pages_that_rows_or_bytes_bound() {
         written.push(write(&outbox.writer, TOPIC, "a", &text).await);
     }
     statements.open(&db, &mut cursor).await.expect("opened");
-    write(&outbox.writer, TOPIC, "a", "not of this window").await;
-    let survey = statements.survey(&db, &cursor.window, 0).await.expect("a survey");
-    assert_eq!((survey.rows, survey.last_seq), (40, written.last().copied()));
-
-    let last_seq = survey.last_seq.expect("rows");
+    let last_seq = write(&outbox.writer, TOPIC, "a", "not of this window").await;
+    let survey = statements.survey(&db, &cursor.window, 0, WIDE).await.expect("a survey");
+    assert_eq!((survey.rows, survey.last_seq), (40, Some(last_seq)));
+    let narrow = PageLimits { rows_max: 5, ..WIDE };
+    let survey = statements.survey(&db, &cursor.window, 0, narrow).await.expect("a survey");
+    assert_eq!(survey.rows, narrow.by_xid_rows_max() + 1, "no more than is asked for is counted");
     let by_rows = PageLimits { rows_max: 7, ..WIDE };
     let by_bytes = PageLimits { bytes_max: 300, ..WIDE };
     for method in [Method::ByXid, Method::BySeq { last_seq }] {

@@ -1,4 +1,5 @@
--- The next page of a large window ($1 = from, $2 = to, $6 = its last row), in the order of the primary key.
+-- The next page of a large window ($1 = from, $2 = to, $6 = its last row), in the order of the primary key. What lies below
+-- the one snapshot's xmin and beyond the other's xmax is told apart by comparing; only the rest is looked up.
 -- Lock: none. Index: the primary key of every partition, merged.
 SELECT seq, topic, key, header_names, header_values, payload, age_seconds, bytes::bigint AS bytes
 FROM (
@@ -6,16 +7,16 @@ FROM (
     FROM (
         SELECT
             seq, topic, key, header_names, header_values, payload,
-            extract(epoch FROM now() - created_at)::double precision AS age_seconds,
+            date_part('epoch', now() - created_at) AS age_seconds,
             (
                 coalesce(octet_length(key), 0) + coalesce(octet_length(payload), 0)
-                + octet_length(array_send(header_names)) + octet_length(array_send(header_values))
+                + pg_column_size(header_names) + pg_column_size(header_values)
             ) AS bytes
         FROM events
         WHERE seq > $3
             AND seq <= $6
-            AND pg_visible_in_snapshot(xid, $2)
-            AND NOT pg_visible_in_snapshot(xid, $1)
+            AND (xid < pg_snapshot_xmin($2) OR pg_visible_in_snapshot(xid, $2))
+            AND (xid >= pg_snapshot_xmax($1) OR NOT pg_visible_in_snapshot(xid, $1))
         ORDER BY seq
         LIMIT $4
     ) AS page
