@@ -205,10 +205,13 @@ impl Holds {
     }
 
     /// The hold that goes on next. A topic's, once it was found to take rows; a key's or a row's, once somebody wants it
-    /// and unless its topic is held, too.
+    /// and unless its topic is held, too. None whose cause the cursor has yet to pass: it would end before its first row.
     pub(crate) fn resumable(&self, now: Instant) -> Option<i64> {
         let goes_on = |hold: &&Hold| {
             let stored = &hold.stored;
+            if self.refused.values().any(|hold_id| *hold_id == stored.hold_id) {
+                return false;
+            }
             match stored.scope {
                 Scope::Topic => hold.is_proven,
                 Scope::Key | Scope::Row => {

@@ -1,4 +1,4 @@
-//! Kafka refuses: a batch whose records it would take one by one, and a row that it takes in no way.
+//! Kafka refuses a batch whose records it would take one by one.
 
 use rdkafka::admin::{AdminClient, AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
@@ -7,11 +7,11 @@ use waybill_testkit::{eventually, kafka_bootstrap, read_to_end};
 
 use crate::fixtures::{House, first_occurrences, text, write};
 
-fn admin() -> AdminClient<DefaultClientContext> {
+pub(crate) fn admin() -> AdminClient<DefaultClientContext> {
     ClientConfig::new().set("bootstrap.servers", kafka_bootstrap()).create().expect("an admin client")
 }
 
-async fn topic_with_limit(house: &House, bytes: &str) -> String {
+pub(crate) async fn topic_with_limit(house: &House, bytes: &str) -> String {
     let name = format!("{}limited", house.topics.prefix());
     let topic = NewTopic::new(&name, 1, TopicReplication::Fixed(1)).set("max.message.bytes", bytes);
     let made = admin().create_topics([&topic], &AdminOptions::new()).await.expect("Kafka answers");
@@ -19,19 +19,19 @@ async fn topic_with_limit(house: &House, bytes: &str) -> String {
     name
 }
 
-async fn set_limit(topic: &str, bytes: &str) {
+pub(crate) async fn set_limit(topic: &str, bytes: &str) {
     let change = AlterConfig::new(ResourceSpecifier::Topic(topic)).set("max.message.bytes", bytes);
     let changed = admin().alter_configs([&change], &AdminOptions::new()).await.expect("Kafka answers");
     assert!(changed.iter().all(Result::is_ok), "{changed:?}");
 }
 
-async fn delivered(topic: &str) -> Vec<String> {
+pub(crate) async fn delivered(topic: &str) -> Vec<String> {
     let texts: Vec<String> = read_to_end(topic).await.iter().map(text).collect();
     first_occurrences(&texts).iter().map(|text| text.chars().take(1).collect()).collect()
 }
 
 /// A letter and so many bytes that no codec makes smaller.
-fn noise(letter: char, bytes: usize) -> String {
+pub(crate) fn noise(letter: char, bytes: usize) -> String {
     let mut state = u64::from(u32::from(letter));
     let noise = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -53,39 +53,6 @@ async fn a_batch_that_is_refused_though_each_record_fits_arrives_in_order() {
     assert_eq!(delivered(&house.topic).await, ["a", "b", "c", "d"]);
     eventually("it is healthy again", async || relay.health.report().reasons.is_empty().then_some(())).await;
     relay.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_row_that_is_refused_alone_holds_back_what_follows_and_says_so_until_it_is_taken() {
-    let mut house = House::new(1).await;
-    house.topic = topic_with_limit(&house, "4000").await;
-    let relay = house.relay(&house.settings().set("relay.compression", "none"));
-    house.write("key", &noise('a', 100)).await;
-    let refused = house.write("key", &noise('b', 6_000)).await;
-    house.write("key", &noise('c', 100)).await;
-    let detail = relay.degraded(waybill_relay::codes::RELAY_ROW_REFUSED).await;
-    assert!(detail.contains(&format!("row {refused} ")), "{detail}");
-    assert_eq!(delivered(&house.topic).await, ["a"]);
-    let passed = "SELECT coalesce(max(last_seq), 0) FROM outbox.batches";
-    assert!(house.outbox.number(passed).await < refused);
-
-    set_limit(&house.topic, "100000").await;
-    house.drained().await;
-    assert_eq!(delivered(&house.topic).await, ["a", "b", "c"]);
-    eventually("it is healthy again", async || relay.health.report().reasons.is_empty().then_some(())).await;
-    relay.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn shutdown_is_quick_while_a_row_is_refused() {
-    let mut house = House::new(1).await;
-    house.topic = topic_with_limit(&house, "4000").await;
-    let relay = house.relay(&house.settings().set("relay.compression", "none"));
-    house.write("key", &noise('b', 6_000)).await;
-    relay.degraded(waybill_relay::codes::RELAY_ROW_REFUSED).await;
-    let asked = std::time::Instant::now();
-    relay.end().await;
-    assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
