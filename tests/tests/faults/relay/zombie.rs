@@ -53,6 +53,30 @@ async fn a_zombie_with_acknowledged_rows_moves_nothing_and_stands_by() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_zombie_that_comes_back_before_its_successor_moved_anything_is_told_apart_by_its_fence_alone() {
+    let scene = Scene::new(1).await;
+    scene.write_all(1..=3).await;
+    let zombie = scene.relay_at("relay.acknowledged");
+    zombie.wait_stopped().await;
+    let scene = scene.with(|settings| settings.set("relay.lease_ms", 600_000));
+    let successor = scene.relay_at("relay.sent");
+    successor.wait_stopped().await;
+
+    let place = scene.place().await;
+    zombie.cont().await;
+    zombie.logged("fenced").await;
+    assert_eq!(
+        scene.place().await,
+        place,
+        "the zombie moved the cursor over rows that its successor answers for"
+    );
+    assert_eq!(scene.passed().await, 0);
+    successor.cont().await;
+    scene.drained().await;
+    assert_eq!(scene.is_whole().await.events(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_zombie_with_rows_on_their_way_puts_no_key_out_of_order() {
     let scene = Scene::new(1).await;
     let (_zombie, _successor) = comes_back_after_its_takeover(&scene, "relay.sent").await;
