@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
 use waybill_publication::Publisher;
-use waybill_reconciler::{keep_ahead, remind};
+use waybill_reconciler::remind;
 use waybill_store::overdue::Reminders;
 use waybill_testkit::{Plan, TestDatabase};
 

@@ -6,3 +6,4 @@ mod examples;
 mod fixtures;
 mod installing;
 mod transactions;
+mod upkeep;
