@@ -1,8 +1,9 @@
-//! A network before Postgres that loses one message.
+//! A network before Postgres that loses one message, or everything from now on without a word.
 
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -39,6 +40,8 @@ pub struct Proxy {
 struct Fate {
     armed: Mutex<Option<(Loss, Vec<u8>)>>,
     struck: Notify,
+    /// How often it was cut: a connection of before a cut carries nothing any more.
+    cuts: AtomicU32,
 }
 
 impl Proxy {
@@ -68,6 +71,11 @@ impl Proxy {
         *self.fate.armed.lock().unwrap_or_else(PoisonError::into_inner) = Some((loss, bytes.to_vec()));
     }
 
+    /// From now on the connections that there are carry nothing any more, and neither side is told. New ones do.
+    pub fn cut(&self) {
+        self.fate.cuts.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Waits until that is lost and its connection is broken off.
     pub async fn lost(&self) {
         within("the proxy to lose what it was told to", self.fate.struck.notified()).await;
@@ -90,6 +98,13 @@ impl Fate {
         }
         *armed = Some((loss, wanted));
         None
+    }
+
+    /// Goes on for a connection that was made after so many cuts, unless there was another.
+    async fn carried(&self, cuts: u32) {
+        if self.cuts.load(Ordering::SeqCst) != cuts {
+            pending().await
+        }
     }
 }
 
@@ -119,10 +134,10 @@ async fn forward(client: TcpStream, server: &str, fate: &Fate) -> io::Result<()>
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
-    let deaf = AtomicBool::new(false);
+    let (deaf, cuts) = (AtomicBool::new(false), fate.cuts.load(Ordering::SeqCst));
     tokio::select! {
-        ended = ask(from_client, to_server, fate, &deaf) => ended,
-        ended = answer(from_server, to_client, fate, &deaf) => ended,
+        ended = ask(from_client, to_server, fate, cuts, &deaf) => ended,
+        ended = answer(from_server, to_client, fate, cuts, &deaf) => ended,
     }
 }
 
@@ -130,11 +145,13 @@ async fn ask(
     mut client: OwnedReadHalf,
     mut server: OwnedWriteHalf,
     fate: &Fate,
+    cuts: u32,
     deaf: &AtomicBool,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let read = client.read(&mut buffer).await?;
+        fate.carried(cuts).await;
         match fate.of(&buffer[..read]) {
             _ if read == 0 => return Ok(()),
             Some(Loss::Message) => {
@@ -153,11 +170,13 @@ async fn answer(
     mut server: OwnedReadHalf,
     mut client: OwnedWriteHalf,
     fate: &Fate,
+    cuts: u32,
     deaf: &AtomicBool,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let read = server.read(&mut buffer).await?;
+        fate.carried(cuts).await;
         if deaf.load(Ordering::SeqCst) {
             fate.struck.notify_one();
             return Ok(());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use tokio::task::yield_now;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use waybill_fault_points::{Point, reach};
 use waybill_outbox::window::{Cursor, Move, Reading, Step, Window, WindowError, next_move};
 use waybill_runtime::Context;
@@ -18,8 +18,12 @@ use crate::line::Line;
 use crate::listener::Wakes;
 use crate::metrics;
 use crate::options::Options;
+use crate::silence;
 use crate::standby::{DATABASE, DATABASE_RETRY, Taken, report};
 use crate::watch::Watch;
+
+/// How long it may take until a pair of connections can be worked with.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
 
 /// How long acknowledgements are waited for after the shutdown began.
 const SHUTDOWN_FLUSH_MAX: Duration = Duration::from_secs(5);
@@ -113,8 +117,16 @@ impl Active<'_> {
     /// Works on one pair of connections after the other.
     async fn work(&mut self) -> Result<End, Error> {
         loop {
-            let worked = match self.connect().await {
-                Ok(database) => self.work_on(&database).await,
+            let pool = self.pool;
+            let connected = timeout(CONNECT_MAX, self.connect()).await;
+            let worked = match connected.unwrap_or(Err(DatabaseError::Silent)) {
+                Ok(database) => tokio::select! {
+                    worked = self.work_on(&database) => worked,
+                    () = silence::falls(pool, &database) => {
+                        database.abandon();
+                        Err(DatabaseError::Silent.into())
+                    }
+                },
                 Err(DatabaseError::Window(WindowError::Fenced { .. })) => {
                     return Ok(End::Lost(Lost::Fenced));
                 }

@@ -10,6 +10,7 @@ use waybill_outbox::window::{
 };
 
 use crate::error::DatabaseError;
+use crate::silence;
 
 /// The connections of one active relay.
 pub(crate) struct Database {
@@ -22,6 +23,8 @@ pub(crate) struct Database {
 /// A connection and what is prepared on it.
 pub(crate) struct Connection {
     client: Object,
+    /// What the server calls it.
+    backend_pid: i32,
     statements: Statements,
 }
 
@@ -91,13 +94,25 @@ impl Database {
         mover.statements.load(&**mover.client, cursor).await?;
         Ok(Self { reader, mover })
     }
+
+    /// Gives neither back to the pool.
+    pub(crate) fn abandon(self) {
+        let Self { reader, mover } = self;
+        drop([Object::take(reader.client), Object::take(mover.client)]);
+    }
 }
 
 impl Connection {
     async fn take(pool: &Pool) -> Result<Self, DatabaseError> {
         let client = pool.get().await?;
         let statements = Statements::prepare(&**client).await?;
-        Ok(Self { client, statements })
+        let backend_pid = silence::backend_pid(&client).await?;
+        Ok(Self { client, backend_pid, statements })
+    }
+
+    /// What the server calls it.
+    pub(crate) fn backend_pid(&self) -> i32 {
+        self.backend_pid
     }
 
     /// The connection itself, for what is done rarely.

@@ -40,4 +40,6 @@ pub(crate) enum DatabaseError {
     Pool(#[from] NoConnection),
     #[error(transparent)]
     Window(#[from] WindowError),
+    #[error("the connection carries nothing any more")]
+    Silent,
 }

@@ -19,6 +19,7 @@ pub mod metrics;
 mod options;
 mod probe;
 mod producer;
+mod silence;
 mod standby;
 mod topics;
 mod watch;

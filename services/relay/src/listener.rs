@@ -14,7 +14,10 @@ use crate::backoff::Backoff;
 const RETRY: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
 
 /// How often a quiet connection is asked whether it is still there.
-const PROBE_INTERVAL: Duration = Duration::from_secs(15);
+const PROBE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long its answer may take.
+const PROBE_ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// What was heard. Each holds at most one wake-up that nobody has waited for yet.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +63,7 @@ async fn hear(mut connection: Dedicated, wakes: &Wakes) {
             Ok(None) => return,
             Err(_quiet) => {
                 let probe = connection.batch_execute("");
-                if !matches!(tokio::time::timeout(PROBE_INTERVAL, probe).await, Ok(Ok(()))) {
+                if !matches!(tokio::time::timeout(PROBE_ANSWER_MAX, probe).await, Ok(Ok(()))) {
                     return;
                 }
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use waybill_outbox::window::{self, Cursor, WindowError};
 use waybill_runtime::{Context, chain};
 
@@ -18,6 +18,9 @@ pub(crate) const DATABASE: &str = "database";
 
 /// The waits between two tries while the database does not answer.
 pub(crate) const DATABASE_RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
+
+/// How long one try may take. A connection over which nothing comes is found so.
+const ATTEMPT_MAX: Duration = Duration::from_secs(8);
 
 /// A lease that ends so soon is waited for so long.
 const WAIT_MIN: Duration = Duration::from_millis(50);
@@ -41,7 +44,9 @@ pub(crate) async fn acquire(
     let waiting = async {
         let mut retry = DATABASE_RETRY;
         loop {
-            let wait = match attempt(pool, options, holder).await {
+            let attempted = timeout(ATTEMPT_MAX, attempt(pool, options, holder)).await;
+            // One whose answer comes too late may have taken the lease, which ends by itself.
+            let wait = match attempted.unwrap_or(Err(DatabaseError::Silent)) {
                 Ok(Attempt::Taken(taken)) => {
                     context.health.clear(DATABASE);
                     return taken;
@@ -72,7 +77,8 @@ pub(crate) fn report(context: &Context, error: &DatabaseError) {
         DatabaseError::Window(WindowError::Missing) => codes::RELAY_OUTBOX_MISSING,
         DatabaseError::Window(WindowError::DatabaseChanged { .. }) => codes::RELAY_DATABASE_CHANGED,
         DatabaseError::Window(WindowError::Fenced { .. } | WindowError::Database(_))
-        | DatabaseError::Pool(_) => codes::RELAY_DATABASE_FAILING,
+        | DatabaseError::Pool(_)
+        | DatabaseError::Silent => codes::RELAY_DATABASE_FAILING,
     };
     context.health.degraded(DATABASE, code, chain(&error));
 }
