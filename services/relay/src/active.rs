@@ -17,6 +17,7 @@ use crate::lease::{self, Lease, Lost};
 use crate::line::Line;
 use crate::listener::Wakes;
 use crate::metrics;
+use crate::observe;
 use crate::options::Options;
 use crate::silence;
 use crate::standby::{DATABASE, DATABASE_RETRY, Taken, report};
@@ -66,7 +67,9 @@ pub(crate) async fn relay(
         lost = lease.lost() => Ok(End::Lost(lost)),
         () = flush_is_over => Ok(End::Shutdown),
         end = active.work() => end,
+        never = observe::observe(context, pool) => match never {},
     };
+    context.health.clear(observe::CURSOR);
     active.hide_holds();
     active.line.end().await;
     match end {

@@ -30,3 +30,7 @@ pub const RELAY_FENCED: &str = "relay-fenced";
 pub const RELAY_LEASE_LATE: &str = "relay-lease-late";
 /// A producer cannot be made of the configured settings.
 pub const RELAY_PRODUCER_SETTINGS: &str = "relay-producer-settings";
+/// Rows wait, and the cursor has not moved for long.
+pub const RELAY_CURSOR_STANDING: &str = "relay-cursor-standing";
+/// Somebody's transaction keeps Postgres from cleaning the outbox's database.
+pub const RELAY_CLEANING_HELD_BACK: &str = "relay-cleaning-held-back";

@@ -16,6 +16,7 @@ mod lease;
 mod line;
 mod listener;
 pub mod metrics;
+mod observe;
 mod options;
 mod probe;
 mod producer;

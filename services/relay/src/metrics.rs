@@ -61,6 +61,42 @@ pub(crate) const PARKED_ROWS: Metric = Metric {
     labels: &["state"],
 };
 
+/// Rows before the cursor.
+pub(crate) const WAITING_ROWS: Metric = gauge(
+    "waybill_relay_waiting_rows",
+    "Committed rows that the cursor has not passed, counted up to 100,000 every 30 s by the active relay.",
+);
+/// Bytes before the cursor.
+pub(crate) const WAITING_BYTES: Metric = gauge(
+    "waybill_relay_waiting_bytes",
+    "What those rows take on disk, estimated from the table's average row.",
+);
+/// How large the window is.
+pub(crate) const WINDOW_TRANSACTIONS: Metric = gauge(
+    "waybill_relay_window_transactions",
+    "Transaction ids between the two snapshots of the open window; 0 when it is drained.",
+);
+/// How long somebody holds back cleaning.
+pub(crate) const CLEANING_HELD_BACK: Metric = gauge(
+    "waybill_relay_cleaning_held_back_seconds",
+    "How long the same transaction has held back cleaning in the outbox's database; above 300 somebody should end it.",
+);
+
 /// Everything that the relay measures.
-pub const METRICS: &[Metric] =
-    &[ROWS, BYTES, BATCHES, FAILURES, OLDEST_AGE, IN_FLIGHT_ROWS, IN_FLIGHT_BYTES, ACTIVE, FENCE, HOLDS, PARKED_ROWS];
+pub const METRICS: &[Metric] = &[
+    ROWS,
+    BYTES,
+    BATCHES,
+    FAILURES,
+    OLDEST_AGE,
+    IN_FLIGHT_ROWS,
+    IN_FLIGHT_BYTES,
+    ACTIVE,
+    FENCE,
+    HOLDS,
+    PARKED_ROWS,
+    WAITING_ROWS,
+    WAITING_BYTES,
+    WINDOW_TRANSACTIONS,
+    CLEANING_HELD_BACK,
+];
