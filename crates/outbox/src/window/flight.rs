@@ -96,6 +96,12 @@ impl Flight {
         Some(lane)
     }
 
+    /// The lane of a row that waits for its acknowledgement.
+    pub fn lane(&self, seq: i64) -> Option<usize> {
+        let index = self.rows.binary_search_by_key(&seq, |entry| entry.seq).ok()?;
+        self.rows.get(index).filter(|entry| entry.standing == Standing::Sent).map(|entry| entry.lane)
+    }
+
     fn push(&mut self, entry: Entry) {
         debug_assert!(
             self.rows.back().is_none_or(|last| last.seq < entry.seq),
