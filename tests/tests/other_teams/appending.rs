@@ -237,7 +237,7 @@ async fn rust_and_sql_refuse_the_same_events() {
         let mut runner =
             TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
         let writer = std::cell::RefCell::new(&mut writer);
-        runner.run(&parts(), |(topic, key, event_id, headers, beyond)| {
+        let outcome = runner.run(&parts(), |(topic, key, event_id, headers, beyond)| {
             let bare = Event {
                 topic: &topic,
                 key: key.as_deref(),
@@ -249,7 +249,8 @@ async fn rust_and_sql_refuse_the_same_events() {
             let payload = beyond.map(|bytes| vec![0; usize::try_from(room + bytes).expect("positive")]);
             let event = Event { payload: payload.as_deref(), ..bare };
             runtime.block_on(same_verdict(&mut writer.borrow_mut(), &event))
-        })
+        });
+        outcome.map_err(|error| error.to_string())
     });
     if let Err(error) = compared.await.expect("no panic") {
         panic!("{error}");

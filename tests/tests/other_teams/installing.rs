@@ -74,7 +74,7 @@ async fn a_relay_may_do_in_an_installed_outbox_what_the_products_own_may_in_its(
     let installed = lines(team.owner.query(granted, &[&SCHEMA]).await.expect("the catalog answers"));
     assert!(!own.is_empty());
     let missing: Vec<_> = own.iter().filter(|line| !installed.contains(line)).collect();
-    assert!(missing.is_empty(), "crates/store/src/migrations/install/grant_relay.sql lacks {missing:?}");
+    assert!(missing.is_empty(), "migrations/outbox_grants/relay.sql lacks {missing:?}");
 }
 
 #[tokio::test]

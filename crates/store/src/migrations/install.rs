@@ -119,12 +119,12 @@ pub async fn install(db: &mut Client, schema: &str, grants: &[Grant]) -> Result<
     let mut runner = embedded::runner(embedded::outbox_structure()).map_err(failed)?;
     runner.set_migration_table_name(format!("{name}.schema_history"));
     runner.run_async(db).await.map_err(failed)?;
-    db.query_one("SELECT ensure_partitions($1)", &[&PARTITIONS_AHEAD_DAYS]).await?;
+    db.query_one(include_str!("install/ensure_partitions.sql"), &[&PARTITIONS_AHEAD_DAYS]).await?;
     for Grant { role, part } in grants {
         let statements = match part {
-            Part::Writer => include_str!("install/grant_writer.sql"),
-            Part::Relay => include_str!("install/grant_relay.sql"),
-            Part::Reader => include_str!("install/grant_reader.sql"),
+            Part::Writer => include_str!("../../../../migrations/outbox_grants/writer.sql"),
+            Part::Relay => include_str!("../../../../migrations/outbox_grants/relay.sql"),
+            Part::Reader => include_str!("../../../../migrations/outbox_grants/reader.sql"),
         };
         let statements = statements.replace("{schema}", &name).replace("{role}", &quoted(role));
         db.batch_execute(&statements).await?;
