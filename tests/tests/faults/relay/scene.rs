@@ -167,9 +167,9 @@ impl Scene {
         ledger.violation().map(|violation| violation.to_string())
     }
 
-    /// The prefix of its topics, which nothing else has.
-    pub(crate) fn prefix(&self) -> &str {
-        self.topics.prefix()
+    /// Its topics, under a prefix that nothing else has.
+    pub(crate) fn topics(&self) -> &TestTopics {
+        &self.topics
     }
 }
 
