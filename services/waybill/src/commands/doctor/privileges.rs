@@ -45,13 +45,20 @@ const fn expected(role: Role, schema: Schema) -> Grants {
             (&["service_accounts", "datasets", "intents", "facts", "commands", "decisions"], ADD),
             (&["attempts", "candidates"], READ),
         ],
-        (Role::Api, Schema::Outbox) => &[(&["events"], ADD), (&["batches", "cursor"], READ)],
+        (Role::Api, Schema::Outbox) => &[
+            (&["events"], ADD),
+            (&["batches", "cursor"], READ),
+            (&["holds", "parked", "topics"], MOVE),
+        ],
         (Role::Api, Schema::Search) => &[(&["documents", "pointer"], READ)],
         (Role::Api, Schema::Stats) => &[(&["counters", "pointer"], READ)],
         (Role::Api, Schema::Notify) => &[(&["notifications", "attempts"], READ)],
-        (Role::Relay, Schema::Outbox) => {
-            &[(&["events"], READ), (&["cursor"], MOVE), (&["batches"], &["INSERT"])]
-        }
+        (Role::Relay, Schema::Outbox) => &[
+            (&["events"], READ),
+            (&["cursor"], MOVE),
+            (&["batches"], &["INSERT"]),
+            (&["holds", "parked", "topics"], CHANGE),
+        ],
         (Role::Worker, Schema::Export) => &[
             (&["tenants", "jobs"], MOVE),
             (&["attempts", "candidates"], CHANGE),
