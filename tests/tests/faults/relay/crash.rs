@@ -56,7 +56,10 @@ async fn xids_that_are_given_out_again_after_a_crash_hide_no_row() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_sent_outlives_a_crash_though_nobody_commits_synchronously() {
     let server = PrivatePostgres::start(&["synchronous_commit=off"]);
-    let mut scene = Scene::in_database(TestDatabase::on_server(&server.url()).await, 1).await;
+    // The relay keeps its lease, so that only reading the cursor again tells it which moves the crash took back.
+    let mut scene = Scene::in_database(TestDatabase::on_server(&server.url()).await, 1)
+        .await
+        .with(|settings| settings.set("relay.lease_ms", 600_000));
     let relay = scene.relay();
     let mut next = 1;
     for _ in 0..3 {
