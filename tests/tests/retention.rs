@@ -315,3 +315,27 @@ async fn the_reconciler_lets_go_of_what_was_relayed_and_says_what_has_to_stay() 
     assert_eq!(house.count(&format!("outbox.events_{kept_day}")).await, 1);
     assert!(reconciler.log().tail().contains("outbox-partition-kept"), "{}", reconciler.log().tail());
 }
+
+#[tokio::test]
+async fn looking_for_a_row_that_was_not_relayed_reads_no_more_than_the_end_of_an_index() {
+    let house = House::new().await;
+    house
+        .run(&format!(
+            "INSERT INTO outbox.events (topic, event_id, header_names, header_values, created_at)
+             SELECT 't', 'e', '{{}}', '{{}}', now() - interval '{AGE_DAYS} days' FROM generate_series(1, 20000);
+             ANALYZE outbox.events"
+        ))
+        .await;
+    house.relay_everything().await;
+    // As it is when no transaction of another database of this server is open.
+    house.run("UPDATE outbox.cursor SET from_snapshot = format('%1$s:%1$s:', pg_snapshot_xmax(from_snapshot))::pg_snapshot").await;
+    let partition = format!("events_{}", house.day);
+    let looking = house.database.admin().await;
+    let look = format!("BEGIN; SELECT outbox.holds_unrelayed('{partition}')");
+    looking.batch_execute(&look).await.expect("an answer");
+    // What this session has read so far.
+    let read = "SELECT idx_scan, seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = $1";
+    let row = looking.query_one(read, &[&partition]).await.expect("the statistics answer");
+    let counts: Vec<i64> = (0..3).map(|column| row.get(column)).collect();
+    assert_eq!(counts, [1, 0, 0], "one probe of an index, and neither a scan nor a row");
+}
