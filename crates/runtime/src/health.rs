@@ -17,6 +17,8 @@ use crate::role::Role;
 pub struct Health {
     board: Arc<Mutex<BTreeMap<(Role, String), Reason>>>,
     role: Role,
+    /// What stands before the name of every component.
+    within: Arc<str>,
 }
 
 /// How much a reason matters.
@@ -59,13 +61,23 @@ impl Health {
     /// A state in which nothing is wrong yet.
     #[must_use]
     pub fn new(role: Role) -> Self {
-        Self { board: Arc::default(), role }
+        Self { board: Arc::default(), role, within: Arc::default() }
     }
 
     /// The same state, with another role's name on what is reported through it.
     #[must_use]
     pub fn scoped(&self, role: Role) -> Self {
-        Self { board: Arc::clone(&self.board), role }
+        Self { board: Arc::clone(&self.board), role, within: Arc::default() }
+    }
+
+    /// The same state for one of several like parts of a role: its name stands before every component.
+    #[must_use]
+    pub fn within(&self, part: &str) -> Self {
+        Self { board: Arc::clone(&self.board), role: self.role, within: format!("{part}: ").into() }
+    }
+
+    fn component(&self, component: &str) -> String {
+        format!("{}{component}", self.within)
     }
 
     /// Says that `component` works worse than it should. It stays so until [`Self::clear`].
@@ -80,7 +92,8 @@ impl Health {
 
     /// Takes back what was said about `component`.
     pub fn clear(&self, component: &str) {
-        let reason = self.locked().remove(&(self.role, component.to_owned()));
+        let component = self.component(component);
+        let reason = self.locked().remove(&(self.role, component.clone()));
         if let Some(Reason { code, .. }) = reason.filter(|reason| reason.code != codes::ROLE_STARTING) {
             tracing::info!(role = %self.role, component, code, "recovered");
         }
@@ -100,14 +113,15 @@ impl Health {
 
     /// Stores a reason, and logs it when it is new: a retry that fails again the same way is no news.
     fn report_reason(&self, component: &str, severity: Severity, code: &str, detail: String) {
+        let component = self.component(component);
         let mut board = self.locked();
-        let key = (self.role, component.to_owned());
+        let key = (self.role, component.clone());
         let known = board.get(&key).filter(|known| known.severity == severity && known.code == code);
         let since = known.map_or_else(Timestamp::now, |known| known.since);
         let news = known.is_none() && code != codes::ROLE_STARTING;
         let reason = Reason {
             role: self.role.as_str(),
-            component: component.to_owned(),
+            component: component.clone(),
             severity,
             code: code.to_owned(),
             detail,

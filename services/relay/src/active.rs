@@ -67,7 +67,7 @@ pub(crate) async fn relay(
         lost = lease.lost() => Ok(End::Lost(lost)),
         () = flush_is_over => Ok(End::Shutdown),
         end = active.work() => end,
-        never = observe::observe(context, pool) => match never {},
+        never = observe::observe(context, pool, &options.outbox) => match never {},
     };
     context.health.clear(observe::CURSOR);
     active.hide_holds();
@@ -315,8 +315,8 @@ impl Active<'_> {
         }
         if let Some(batch) = change.batch() {
             self.line.passed(batch.last_seq);
-            ::metrics::counter!(metrics::BATCHES.name).increment(1);
-            ::metrics::counter!(metrics::ROWS.name).increment(u64::from(batch.events.unsigned_abs()));
+            metrics::count(&metrics::BATCHES, &self.options.outbox, 1);
+            metrics::count(&metrics::ROWS, &self.options.outbox, u64::from(batch.events.unsigned_abs()));
             tracing::debug!(outbox.seq = batch.last_seq, events = batch.events, "acknowledged");
         }
     }

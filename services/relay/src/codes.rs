@@ -28,6 +28,8 @@ pub const RELAY_DATABASE_CHANGED: &str = "relay-database-changed";
 pub const RELAY_FENCED: &str = "relay-fenced";
 /// The lease could not be renewed in time; this relay stopped sending and stands by.
 pub const RELAY_LEASE_LATE: &str = "relay-lease-late";
+/// The task that relays an outbox ended with a panic.
+pub const RELAY_TASK_LOST: &str = "relay-task-lost";
 /// A producer cannot be made of the configured settings.
 pub const RELAY_PRODUCER_SETTINGS: &str = "relay-producer-settings";
 /// Rows wait, and the cursor has not moved for long.

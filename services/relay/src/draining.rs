@@ -110,7 +110,7 @@ impl Active<'_> {
         reach(Point::RelayAcknowledged);
         hold::settle(database.mover.client(), self.cursor.fence, hold_id, &seqs).await?;
         self.line.passed(settled.last_seq);
-        ::metrics::counter!(metrics::ROWS.name).increment(seqs.len() as u64);
+        metrics::count(&metrics::ROWS, &self.options.outbox, seqs.len() as u64);
         tracing::debug!(outbox.hold_id = hold_id, outbox.seq = settled.last_seq, rows = seqs.len(), "settled");
         Ok(())
     }

@@ -12,6 +12,9 @@ pub enum Error {
     /// The database's address or credentials cannot be used.
     #[error("the relay cannot make a pool of connections")]
     Pool(#[from] waybill_runtime::PoolError),
+    /// A relay's task panicked: that is a bug.
+    #[error("the relay of an outbox was lost")]
+    Task(#[from] tokio::task::JoinError),
     /// librdkafka does not take the configured settings.
     #[error("no producer can be made of the settings under [kafka]")]
     Producer(#[from] rdkafka::error::KafkaError),
@@ -21,6 +24,7 @@ impl RoleError for Error {
     fn code(&self) -> &'static str {
         match self {
             Self::Pool(error) => error.code(),
+            Self::Task(_) => codes::RELAY_TASK_LOST,
             Self::Producer(_) => codes::RELAY_PRODUCER_SETTINGS,
         }
     }
@@ -28,6 +32,7 @@ impl RoleError for Error {
     fn is_configuration(&self) -> bool {
         match self {
             Self::Pool(error) => error.is_configuration(),
+            Self::Task(_) => false,
             Self::Producer(_) => true,
         }
     }

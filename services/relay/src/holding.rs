@@ -1,6 +1,7 @@
 //! What the active relay does about rows that Kafka will not have: it holds them, tries again, and lets them go.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -88,11 +89,8 @@ impl Active<'_> {
     pub(crate) async fn meet_need(&mut self, database: &Database) -> Result<(), Interrupt> {
         match self.line.need().cloned() {
             None => {}
-            Some(Need::Topic(topic)) => {
-                if self.timers.ask_at <= Instant::now() {
-                    self.watch.identify(&topic);
-                }
-            }
+            Some(Need::Topic(topic)) if self.timers.ask_at <= Instant::now() => self.watch.identify(&topic),
+            Some(Need::Topic(_)) => {}
             Some(Need::Row { seq, detail }) => {
                 if !self.hold_row(database, seq, &detail).await? {
                     self.line.fail(codes::RELAY_HOLDS_FULL, format!("row {seq} of the outbox: {detail}"));
@@ -206,7 +204,7 @@ impl Active<'_> {
         if self.timers.count_at <= now {
             self.timers.count_at = now + COUNT_INTERVAL;
             let (refused, waiting) = hold::count_parked(db).await?;
-            measure_rows(refused, waiting);
+            measure_rows(&self.options.outbox, refused, waiting);
         }
         Ok(())
     }
@@ -320,10 +318,10 @@ impl Active<'_> {
             self.context.health.clear(gone);
         }
         for (scope, count) in counts {
-            ::metrics::gauge!(metrics::HOLDS.name, "scope" => scope).set(f64::from(count));
+            metrics::set_of(&metrics::HOLDS, &self.options.outbox, ("scope", scope), f64::from(count));
         }
         if self.line.holds.is_empty() {
-            measure_rows(0, 0);
+            measure_rows(&self.options.outbox, 0, 0);
         }
         self.timers.shown = shown;
         self.timers.count_at = Instant::now();
@@ -338,7 +336,7 @@ impl Active<'_> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
-fn measure_rows(refused: i64, waiting: i64) {
-    ::metrics::gauge!(metrics::PARKED_ROWS.name, "state" => "refused").set(refused as f64);
-    ::metrics::gauge!(metrics::PARKED_ROWS.name, "state" => "waiting").set(waiting as f64);
+fn measure_rows(outbox: &Arc<str>, refused: i64, waiting: i64) {
+    metrics::set_of(&metrics::PARKED_ROWS, outbox, ("state", "refused"), refused as f64);
+    metrics::set_of(&metrics::PARKED_ROWS, outbox, ("state", "waiting"), waiting as f64);
 }

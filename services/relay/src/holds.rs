@@ -102,7 +102,7 @@ impl Holds {
 
     /// Notes that the cursor passed the rows up to this one: those that were refused are parked.
     pub(crate) fn passed(&mut self, last_seq: i64) {
-        while self.refused.first_entry().filter(|first| *first.key() <= last_seq).map(|first| first.remove()).is_some() {}
+        self.refused = self.refused.split_off(&last_seq.saturating_add(1));
     }
 
     /// Notes that a hold has ended: its key or topic flows again.

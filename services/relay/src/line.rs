@@ -264,7 +264,7 @@ impl Line {
         }
         if sent_bytes > 0 {
             reach(Point::RelaySent);
-            ::metrics::counter!(metrics::BYTES.name).increment(sent_bytes);
+            metrics::count(&metrics::BYTES, &self.options.outbox, sent_bytes);
         }
     }
 
@@ -346,7 +346,7 @@ impl Line {
         for report in self.producer.purge().await {
             self.take(report);
         }
-        ::metrics::counter!(metrics::FAILURES.name).increment(1);
+        metrics::count(&metrics::FAILURES, &self.options.outbox, 1);
         let Failure { first, last_seq, topics, is_suspicion, .. } = std::mem::take(&mut self.failure);
         let is_alone = |failed: &Failed| self.alone == Some(failed.seq) && self.alone_until.is_some();
         let row = first
@@ -470,9 +470,10 @@ impl Line {
 
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     fn measure(&self) {
+        let outbox = &self.options.outbox;
         let oldest = self.ages.front().map_or(0.0, |(_, born)| born.elapsed().as_secs_f64());
-        ::metrics::gauge!(metrics::OLDEST_AGE.name).set(oldest);
-        ::metrics::gauge!(metrics::IN_FLIGHT_ROWS.name).set(self.flight.rows() as f64);
-        ::metrics::gauge!(metrics::IN_FLIGHT_BYTES.name).set(self.flight.bytes() as f64);
+        metrics::set(&metrics::OLDEST_AGE, outbox, oldest);
+        metrics::set(&metrics::IN_FLIGHT_ROWS, outbox, self.flight.rows() as f64);
+        metrics::set(&metrics::IN_FLIGHT_BYTES, outbox, self.flight.bytes() as f64);
     }
 }

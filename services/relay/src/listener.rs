@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use waybill_outbox::CHANNEL;
 use waybill_outbox::window::LEASE_CHANNEL;
-use waybill_runtime::{Context, Dedicated, Schema};
+use waybill_runtime::{Context, Dedicated};
 
 use crate::backoff::Backoff;
 
@@ -29,11 +29,11 @@ pub(crate) struct Wakes {
 }
 
 /// Listens until shutdown.
-pub(crate) async fn listen(context: Context, wakes: Wakes) {
+pub(crate) async fn listen(context: Context, outbox: Arc<str>, wakes: Wakes) {
     let listening = async {
         let mut retry = RETRY;
         loop {
-            if let Ok(connection) = connect(&context).await {
+            if let Ok(connection) = connect(&context, &outbox).await {
                 retry.reset();
                 hear(connection, &wakes).await;
             }
@@ -46,8 +46,11 @@ pub(crate) async fn listen(context: Context, wakes: Wakes) {
     context.shutdown.run_until_cancelled(listening).await;
 }
 
-async fn connect(context: &Context) -> Result<Dedicated, Box<dyn std::error::Error + Send + Sync>> {
-    let connection = context.dedicated(Schema::Outbox).await?;
+async fn connect(
+    context: &Context,
+    outbox: &str,
+) -> Result<Dedicated, Box<dyn std::error::Error + Send + Sync>> {
+    let connection = context.outbox_dedicated(outbox).await?;
     connection.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {LEASE_CHANNEL}")).await?;
     Ok(connection)
 }

@@ -1,13 +1,30 @@
 //! What the relay measures.
 
+use std::sync::Arc;
+
 use waybill_runtime::metrics::{Metric, MetricKind};
 
 const fn counter(name: &'static str, help: &'static str) -> Metric {
-    Metric { name, kind: MetricKind::Counter, help, labels: &[] }
+    Metric { name, kind: MetricKind::Counter, help, labels: &["outbox"] }
 }
 
 const fn gauge(name: &'static str, help: &'static str) -> Metric {
-    Metric { name, kind: MetricKind::Gauge, help, labels: &[] }
+    Metric { name, kind: MetricKind::Gauge, help, labels: &["outbox"] }
+}
+
+/// Adds to an outbox's counter.
+pub(crate) fn count(metric: &Metric, outbox: &Arc<str>, more: u64) {
+    ::metrics::counter!(metric.name, "outbox" => Arc::clone(outbox)).increment(more);
+}
+
+/// Sets an outbox's gauge.
+pub(crate) fn set(metric: &Metric, outbox: &Arc<str>, value: f64) {
+    ::metrics::gauge!(metric.name, "outbox" => Arc::clone(outbox)).set(value);
+}
+
+/// Sets an outbox's gauge that has a second label.
+pub(crate) fn set_of(metric: &Metric, outbox: &Arc<str>, label: (&'static str, &'static str), value: f64) {
+    ::metrics::gauge!(metric.name, "outbox" => Arc::clone(outbox), label.0 => label.1).set(value);
 }
 
 /// Rows that the cursor passed.
@@ -51,14 +68,14 @@ pub(crate) const HOLDS: Metric = Metric {
     name: "waybill_relay_holds",
     kind: MetricKind::Gauge,
     help: "Open holds: single rows, keys and whole topics whose rows wait though the cursor has passed them.",
-    labels: &["scope"],
+    labels: &["outbox", "scope"],
 };
 /// What waits under holds.
 pub(crate) const PARKED_ROWS: Metric = Metric {
     name: "waybill_relay_parked_rows",
     kind: MetricKind::Gauge,
     help: "Parked rows that Kafka refused, and those that wait behind them or for their topic.",
-    labels: &["state"],
+    labels: &["outbox", "state"],
 };
 
 /// Rows before the cursor.

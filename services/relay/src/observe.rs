@@ -2,6 +2,7 @@
 //! back the database's cleaning. It only tells; nothing that it finds changes what the relay does.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
@@ -29,7 +30,7 @@ const HELD_BACK_AFTER: Duration = Duration::from_secs(300);
 pub(crate) const CURSOR: &str = "cursor";
 
 /// Looks until it is dropped.
-pub(crate) async fn observe(context: &Context, pool: &Pool) -> Infallible {
+pub(crate) async fn observe(context: &Context, pool: &Pool, outbox: &Arc<str>) -> Infallible {
     let began = Instant::now();
     let (mut standing, mut horizon) = (Standing::default(), HorizonWatch::default());
     let (mut looks, mut is_named) = (0_u32, false);
@@ -40,7 +41,7 @@ pub(crate) async fn observe(context: &Context, pool: &Pool) -> Infallible {
         looks = looks.wrapping_add(1);
         // Whoever works with the database says that it does not answer.
         let Some(seen) = look(pool, &standing, is_counted).await else { continue };
-        show(&seen);
+        show(&seen, outbox);
         let stands = standing.note(seen.position.window, seen.waiting.map(|waiting| waiting.rows > 0), now);
         if stands >= STANDS_STILL_AFTER {
             let detail = format!("rows wait, and the cursor has not moved for {} s", stands.as_secs());
@@ -49,7 +50,7 @@ pub(crate) async fn observe(context: &Context, pool: &Pool) -> Infallible {
             context.health.clear(CURSOR);
         }
         let held_back = horizon.note(seen.horizon.as_ref(), now);
-        ::metrics::gauge!(metrics::CLEANING_HELD_BACK.name).set(held_back.as_secs_f64());
+        metrics::set(&metrics::CLEANING_HELD_BACK, outbox, held_back.as_secs_f64());
         let is_long = held_back >= HELD_BACK_AFTER;
         if let Some(by) = seen.horizon.filter(|_| is_long && !is_named) {
             let code = codes::RELAY_CLEANING_HELD_BACK;
@@ -76,13 +77,13 @@ async fn look(pool: &Pool, standing: &Standing, is_counted: bool) -> Option<Seen
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
-fn show(seen: &Seen) {
+fn show(seen: &Seen, outbox: &Arc<str>) {
     let Window { from, to, .. } = &seen.position.window;
     let transactions = to.xmax().0.saturating_sub(from.xmax().0);
-    ::metrics::gauge!(metrics::WINDOW_TRANSACTIONS.name).set(transactions as f64);
+    metrics::set(&metrics::WINDOW_TRANSACTIONS, outbox, transactions as f64);
     if let Some(waiting) = &seen.waiting {
-        ::metrics::gauge!(metrics::WAITING_ROWS.name).set(waiting.rows as f64);
-        ::metrics::gauge!(metrics::WAITING_BYTES.name).set(waiting.bytes_estimate.unwrap_or_default());
+        metrics::set(&metrics::WAITING_ROWS, outbox, waiting.rows as f64);
+        metrics::set(&metrics::WAITING_BYTES, outbox, waiting.bytes_estimate.unwrap_or_default());
     }
 }
 

@@ -1,12 +1,10 @@
 //! The bounds of the relay, and the relations between them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use waybill_outbox::window::PageLimits;
 use waybill_runtime::config;
-
-/// The outbox that this process relays.
-const OUTBOX: &str = "main";
 
 /// At most so many pages are in flight, so that reading, sending and acknowledging overlap.
 const PAGES_IN_FLIGHT_MAX: usize = 4;
@@ -24,7 +22,7 @@ const LEASE_MARGIN_PART: u32 = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     /// The outbox's name.
-    pub(crate) outbox: String,
+    pub(crate) outbox: Arc<str>,
     /// How long the lease runs.
     pub(crate) lease: Duration,
     /// How often to look when nothing wakes.
@@ -38,10 +36,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Takes the section `[relay]`.
-    pub(crate) fn from_config(section: &config::Relay) -> Self {
+    /// Takes the section `[relay]`, for one outbox.
+    pub(crate) fn from_config(section: &config::Relay, outbox: &str) -> Self {
         Self {
-            outbox: OUTBOX.to_owned(),
+            outbox: outbox.into(),
             lease: section.lease(),
             poll_interval: section.poll_interval(),
             page: PageLimits {
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_bounds_fit_into_each_other() {
-        let options = Options::from_config(&config::Relay::default());
+        let options = Options::from_config(&config::Relay::default(), "main");
         assert!(options.renew_after() * 2 < options.lease_usable(), "a renewal may fail and be tried again");
         assert!(options.renew_again_after() < options.renew_after());
         assert!(options.flight_rows_max() >= options.page_rows(), "reading overlaps with sending");

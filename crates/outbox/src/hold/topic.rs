@@ -76,5 +76,5 @@ pub async fn accept_topic(
 ) -> Result<Option<String>, tokio_postgres::Error> {
     let row =
         db.query_opt(include_str!("sql/accept_topic.sql"), &[&topic, &topic_id, &decided_by, &reason]).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?)
+    row.map(|row| row.try_get(0)).transpose()
 }
