@@ -140,7 +140,8 @@ async fn look(
     known: Option<Identity>,
     identity: Identity,
 ) -> Result<Found, RebaseError> {
-    let row = tx.query_typed_opt(include_str!("rebase/window.sql"), &[]).await?.ok_or(RebaseError::Missing)?;
+    let row =
+        tx.query_typed_opt(include_str!("rebase/window.sql"), &[]).await?.ok_or(RebaseError::Missing)?;
     let now: Snapshot = row.try_get("now")?;
     let foreign = tx.query_typed_one(include_str!("rebase/foreign.sql"), &[]).await?;
     Ok(Found {
@@ -170,8 +171,11 @@ async fn rows(
         None => Vec::new(),
     };
     let nothing = Snapshot::of_nothing();
-    let (own_window, own_after) =
-        if resend_after_seq.is_some() { ((&nothing, &nothing), *floor_seq) } else { ((from, to), *after_seq) };
+    let (own_window, own_after) = if resend_after_seq.is_some() {
+        ((&nothing, &nothing), *floor_seq)
+    } else {
+        ((from, to), *after_seq)
+    };
     let after = count(tx, own_window, own_after, *floor_seq, i64::MAX).await?;
     // Where the window holds, there is no telling them apart, and no need.
     Ok(if resend_after_seq.is_none() { (after, before) } else { (before, after) })

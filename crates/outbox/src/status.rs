@@ -7,8 +7,8 @@ mod backlog;
 mod horizon;
 
 pub use backlog::{
-    BATCHES_LOOKED_AT_MAX, HOLDS_SHOWN_MAX, HeldRows, ROWS_COUNTED_MAX, RATE_SECONDS, StandingHold, Waiting, holds,
-    rate, waiting,
+    BATCHES_LOOKED_AT_MAX, HOLDS_SHOWN_MAX, HeldRows, RATE_SECONDS, ROWS_COUNTED_MAX, StandingHold, Waiting,
+    holds, rate, waiting,
 };
 pub use horizon::{Horizon, HorizonWatch, horizon};
 

@@ -299,7 +299,10 @@ fn decode_json<T: serde::de::DeserializeOwned>(
 ///
 /// # Errors
 /// [`StoreError::Postgres`].
-pub async fn versions(db: &impl GenericClient, export_ids: &[&str]) -> Result<Vec<(String, i64)>, StoreError> {
+pub async fn versions(
+    db: &impl GenericClient,
+    export_ids: &[&str],
+) -> Result<Vec<(String, i64)>, StoreError> {
     let rows = db.query_typed(include_str!("job/versions.sql"), &[(&export_ids, Type::TEXT_ARRAY)]).await?;
     let version = |row: &Row| Ok((row.try_get("export_id")?, row.try_get("version")?));
     rows.iter().map(version).collect()

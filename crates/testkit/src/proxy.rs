@@ -103,7 +103,7 @@ impl Fate {
     /// Goes on for a connection that was made after so many cuts, unless there was another.
     async fn carried(&self, cuts: u32) {
         if self.cuts.load(Ordering::SeqCst) != cuts {
-            pending().await
+            pending::<()>().await;
         }
     }
 }

@@ -50,9 +50,8 @@ pub async fn decide_matching(
         seqs.push(row.try_get::<_, i64>("seq")?);
         hold_ids.push(row.try_get::<_, i64>("hold_id")?);
     }
-    let topics = tx
-        .query_typed(include_str!("held_topics.sql"), &[(&topic, Type::TEXT), (&code, Type::TEXT)])
-        .await?;
+    let topics =
+        tx.query_typed(include_str!("held_topics.sql"), &[(&topic, Type::TEXT), (&code, Type::TEXT)]).await?;
     for row in &topics {
         hold_ids.push(row.try_get("hold_id")?);
     }

@@ -1,5 +1,5 @@
 -- Asks the relay to go on with the holds $1 that stand and have no refused row left; a topic's has none.
--- Lock: the holds' rows. Idempotency key: hold_id; asking again keeps the first time. Index: holds_pkey, parked_open.
+-- Lock: the holds' rows. Idempotency key: hold_id; asking again keeps the first time. Index: holds_open, parked_open.
 UPDATE holds
 SET resume_requested_at = coalesce(resume_requested_at, now())
 WHERE hold_id = ANY ($1)

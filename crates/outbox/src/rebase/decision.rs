@@ -93,7 +93,9 @@ pub enum Refusal {
     #[error("the cursor is of the server that answers")]
     NotNeeded,
     /// New rows stand before old ones, so that the old ones have no last row.
-    #[error("row {own_seq} was written here and stands before row {foreign_seq}, which was read in: the sequence was not restored")]
+    #[error(
+        "row {own_seq} was written here and stands before row {foreign_seq}, which was read in: the sequence was not restored"
+    )]
     Interleaved {
         /// The first row that was written here.
         own_seq: i64,

@@ -1,7 +1,10 @@
 -- The commands written for an export, each with the time at which the relay recorded Kafka's acknowledgement: that of
--- the batch whose page held the row's seq and whose window held its xid. There is at most one such batch.
--- Lock: none. Idempotency key: none, it reads. Index: commands_pkey, events_pkey, batches_by_last_seq.
-SELECT commands.command_id, commands.reason, commands.created_at, batch.acknowledged_at
+-- the batch whose page held the row's seq and whose window held its xid. There is at most one such batch. Of a row
+-- that the cursor passed unsent it is the time at which it was sent after all, if it was.
+-- Lock: none. Idempotency key: none, it reads. Index: commands_pkey, events_pkey, batches_by_last_seq, parked_pkey.
+SELECT
+    commands.command_id, commands.reason, commands.created_at,
+    CASE WHEN parked.seq IS NULL THEN batch.acknowledged_at ELSE parked.sent_at END AS acknowledged_at
 FROM export.commands
 LEFT JOIN outbox.events ON events.seq = commands.outbox_seq AND events.created_at = commands.created_at
 LEFT JOIN LATERAL (
@@ -15,5 +18,6 @@ LEFT JOIN LATERAL (
     ORDER BY batches.last_seq
     LIMIT 1
 ) AS batch ON true
+LEFT JOIN outbox.parked ON parked.seq = commands.outbox_seq
 WHERE commands.export_id = $1
 ORDER BY commands.outbox_seq;

@@ -1,7 +1,9 @@
 -- The facts published about an export, each with the time at which the relay recorded Kafka's acknowledgement, found
 -- as in commands.sql.
--- Lock: none. Idempotency key: none, it reads. Index: facts_pkey, events_pkey, batches_by_last_seq.
-SELECT facts.version, facts.event_id, facts.type AS event_type, facts.created_at, batch.acknowledged_at
+-- Lock: none. Idempotency key: none, it reads. Index: facts_pkey, events_pkey, batches_by_last_seq, parked_pkey.
+SELECT
+    facts.version, facts.event_id, facts.type AS event_type, facts.created_at,
+    CASE WHEN parked.seq IS NULL THEN batch.acknowledged_at ELSE parked.sent_at END AS acknowledged_at
 FROM export.facts
 LEFT JOIN outbox.events ON events.seq = facts.outbox_seq AND events.created_at = facts.created_at
 LEFT JOIN LATERAL (
@@ -15,5 +17,6 @@ LEFT JOIN LATERAL (
     ORDER BY batches.last_seq
     LIMIT 1
 ) AS batch ON true
+LEFT JOIN outbox.parked ON parked.seq = facts.outbox_seq
 WHERE facts.export_id = $1
 ORDER BY facts.version;

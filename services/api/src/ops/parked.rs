@@ -241,9 +241,9 @@ fn seq(after: &str) -> Answer<i64> {
 }
 
 fn place(after: &str) -> Answer<Place> {
-    let place = after.split_once('.').and_then(|(hold_id, seq)| {
-        Some(Place { hold_id: hold_id.parse().ok()?, seq: seq.parse().ok()? })
-    });
+    let place = after
+        .split_once('.')
+        .and_then(|(hold_id, seq)| Some(Place { hold_id: hold_id.parse().ok()?, seq: seq.parse().ok()? }));
     place.ok_or_else(|| Problem::field("after", "must be the next of a page of the same list"))
 }
 
@@ -271,7 +271,8 @@ fn listed(row: &Listed) -> Value {
 
 fn shown(shown: &Shown) -> Value {
     let mut body = listed(&shown.row);
-    let headers: Vec<Value> = shown.headers.iter().map(|(name, value)| header(name, value.as_deref())).collect();
+    let headers: Vec<Value> =
+        shown.headers.iter().map(|(name, value)| header(name, value.as_deref())).collect();
     let bytes_shown = shown.payload.as_ref().map_or(0, Vec::len);
     body["headers"] = headers.into();
     body["payload"] = shown.payload.as_deref().map(|payload| BASE64.encode(payload)).into();

@@ -94,7 +94,8 @@ async fn after_a_dump_was_read_in_nothing_is_left_out_and_what_was_passed_is_not
 
     let rebased = house.outbox.rebase().await;
     assert_eq!(rebased.way, Way::Resend(Grounds::Dump));
-    let rows = |rows: &[waybill_outbox::rebase::TopicRows]| rows.iter().map(|rows| rows.rows).collect::<Vec<_>>();
+    let rows =
+        |rows: &[waybill_outbox::rebase::TopicRows]| rows.iter().map(|rows| rows.rows).collect::<Vec<_>>();
     assert_eq!((rows(&rebased.before), rows(&rebased.after)), (vec![3], vec![1]));
     house.write("a", "9").await;
     let delivered = house.delivered_up_to("9").await;
@@ -193,7 +194,8 @@ async fn reconnect(house: &mut House) {
     let outbox = &mut house.outbox;
     outbox.admin = outbox.database.admin().await;
     let recovering = "SELECT pg_is_in_recovery()::int::bigint";
-    eventually("the server takes writes", async || (outbox.number(recovering).await == 0).then_some(())).await;
+    eventually("the server takes writes", async || (outbox.number(recovering).await == 0).then_some(()))
+        .await;
     outbox.writer = outbox.database.role("api").await;
 }
 
@@ -225,7 +227,8 @@ async fn files_that_were_put_back_count_on_and_a_transaction_id_that_comes_again
     let relay = house.relay(&house.settings());
     relay.degraded(RELAY_DATABASE_CHANGED).await;
     let seq = house.write("a", "4").await;
-    let xid = house.outbox.number(&format!("SELECT xid::text::bigint FROM outbox.events WHERE seq = {seq}")).await;
+    let xid =
+        house.outbox.number(&format!("SELECT xid::text::bigint FROM outbox.events WHERE seq = {seq}")).await;
     assert!(xid < next, "{xid} was given out before, on the history that is gone");
     assert_eq!(house.outbox.rebase().await.way, Way::Continue);
     house.drained().await;

@@ -69,9 +69,7 @@ pub(crate) async fn run(command: ParkedCommand, output: &Output) -> Result<(), C
     match command {
         ParkedCommand::List(list) => list::run(&client, &list, output).await,
         ParkedCommand::Show { seq } => show::run(&client, seq, output).await,
-        ParkedCommand::Retry { which, decision } => {
-            decide(&client, &which, "retry", &decision, output).await
-        }
+        ParkedCommand::Retry { which, decision } => decide(&client, &which, "retry", &decision, output).await,
         ParkedCommand::Discard { which, decision } => {
             decide(&client, &which, "discard", &decision, output).await
         }

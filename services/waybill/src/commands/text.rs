@@ -26,7 +26,9 @@ pub(super) fn address(path: &str, parameters: &[(&str, &str)]) -> String {
         address.push('=');
         for byte in value.bytes() {
             match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => address.push(char::from(byte)),
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    address.push(char::from(byte))
+                }
                 other => address.push_str(&format!("%{other:02X}")),
             }
         }

@@ -29,7 +29,10 @@ async fn an_operator_sees_who_relays_what_waits_and_what_is_held() {
 
     let answer = ops.done(&["outbox", "status"]).await;
     let outbox = &answer["outboxes"][0];
-    assert_eq!((text(outbox, "outbox"), &outbox["holder"], &outbox["fence"]), ("main".into(), &Value::Null, &0.into()));
+    assert_eq!(
+        (text(outbox, "outbox"), &outbox["holder"], &outbox["fence"]),
+        ("main".into(), &Value::Null, &0.into())
+    );
     assert_eq!((&outbox["waiting"]["rows"], &outbox["waiting"]["is_exact"]), (&2.into(), &true.into()));
     assert!(outbox["waiting"]["oldest_age_ms"].as_i64().is_some_and(|age| age >= 0), "{outbox}");
     assert_eq!(outbox["window"]["is_drained"], true);
@@ -45,15 +48,20 @@ async fn an_operator_sees_who_relays_what_waits_and_what_is_held() {
     let would = ops.done(&[&accept[..], &["--dry-run"]].concat()).await;
     assert_eq!((text(&would, "topic_id"), text(&would["before"], "topic_id")), ("new".into(), "old".into()));
     ops.done(&accept).await;
-    let row = admin.query_one("SELECT topic_id, decision_reason FROM outbox.topics", &[]).await.expect("a topic");
-    assert_eq!((row.get::<_, String>(0), row.get::<_, String>(1)), ("new".into(), "made again on purpose".into()));
+    let row =
+        admin.query_one("SELECT topic_id, decision_reason FROM outbox.topics", &[]).await.expect("a topic");
+    assert_eq!(
+        (row.get::<_, String>(0), row.get::<_, String>(1)),
+        ("new".into(), "made again on purpose".into())
+    );
     let nobody = ["outbox", "accept-topic", "shop.visits", "--topic-id", "new", "--reason", "a test"];
     assert_eq!(ops.refused(&nobody).await, (3, "topic-unrecorded".to_owned()));
 }
 
 /// The fact of the export's acceptance as it lies in the outbox, and another that follows it.
 async fn facts(system: &System) -> [Fact; 2] {
-    let sql = "SELECT header_names, header_values, payload FROM outbox.events WHERE topic LIKE '%export.events'";
+    let sql =
+        "SELECT header_names, header_values, payload FROM outbox.events WHERE topic LIKE '%export.events'";
     let row = system.database.admin().await.query_one(sql, &[]).await.expect("a fact");
     let (names, values): (Vec<String>, Vec<Option<Vec<u8>>>) = (row.get(0), row.get(1));
     let payload: Option<Vec<u8>> = row.get(2);
@@ -81,24 +89,47 @@ async fn a_rebase_says_what_it_would_send_and_which_facts_are_lost_and_then_does
         let message = fact.encode(&schemas()).expect("encoded");
         let headers: Vec<(&str, Option<&[u8]>)> =
             message.headers.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
-        produce(&system.topic("waybill.export.events"), 0, Some(&message.key), &headers, Some(&message.payload)).await;
+        produce(
+            &system.topic("waybill.export.events"),
+            0,
+            Some(&message.key),
+            &headers,
+            Some(&message.payload),
+        )
+        .await;
     }
     let admin = system.database.admin().await;
     let rebase = ["outbox", "rebase", "--reason", "restored to 03:00"];
-    admin.batch_execute("UPDATE outbox.cursor SET (system_identifier, timeline) =
-        (SELECT system_identifier, timeline FROM outbox.server_identity())").await.expect("a relay was here");
+    admin
+        .batch_execute(
+            "UPDATE outbox.cursor SET (system_identifier, timeline) =
+        (SELECT system_identifier, timeline FROM outbox.server_identity())",
+        )
+        .await
+        .expect("a relay was here");
     assert_eq!(ops.refused(&rebase).await, (4, "rebase-not-needed".to_owned()));
     admin.batch_execute(ANOTHER_SERVER).await.expect("another server's");
 
     let would = ops.done(&[&rebase[..], &["--dry-run"]].concat()).await;
     assert_eq!((text(&would, "way"), &would["dry_run"]), ("resend".into(), &true.into()));
-    let rows: i64 =
-        would["sent_first"].as_array().expect("topics").iter().filter_map(|topic| topic["rows"].as_i64()).sum();
+    let rows: i64 = would["sent_first"]
+        .as_array()
+        .expect("topics")
+        .iter()
+        .filter_map(|topic| topic["rows"].as_i64())
+        .sum();
     assert_eq!(rows, 2, "the command and the fact: {would}");
     let log = &would["log"];
-    assert_eq!((&log["read"], &log["unknown"], text(&log["facts"][0], "id")), (&2.into(), &1.into(), "evt_lost".into()));
     assert_eq!(
-        (text(&log["exports"][0], "export_id"), &log["exports"][0]["log_version"], &log["exports"][0]["version"]),
+        (&log["read"], &log["unknown"], text(&log["facts"][0], "id")),
+        (&2.into(), &1.into(), "evt_lost".into())
+    );
+    assert_eq!(
+        (
+            text(&log["exports"][0], "export_id"),
+            &log["exports"][0]["log_version"],
+            &log["exports"][0]["version"]
+        ),
         (export_id.clone(), &5.into(), &1.into())
     );
     let version = async || {

@@ -58,7 +58,10 @@ async fn an_operator_finds_what_is_parked_and_why() {
         json!([{ "name": "ce_id", "value": "evt-1" }, { "name": "blob", "value_base64": "/w==" }])
     );
     assert_eq!((&row["behind"], &row["payload_truncated"]), (&2.into(), &false.into()));
-    assert_eq!((text(&row, "detail"), text(&row["hold"], "detail")), ("of 2,000,000 bytes".into(), "too large".into()));
+    assert_eq!(
+        (text(&row, "detail"), text(&row["hold"], "detail")),
+        ("of 2,000,000 bytes".into(), "too large".into())
+    );
     let tombstone = ops.done(&["parked", "show", "102"]).await;
     assert!(tombstone["payload"].is_null() && tombstone["payload_bytes"].is_null(), "{tombstone}");
     let empty = ops.done(&["parked", "show", "103"]).await;
@@ -78,11 +81,17 @@ async fn a_retry_lets_the_hold_go_on_and_nothing_overtakes_a_refused_row() {
     let retry = |seq: &'static str| ["parked", "retry", seq, "--reason", "limit raised"];
     assert_eq!(ops.refused(&retry("102")).await, (4, "parked-behind".to_owned()));
     let would = ops.done(&[&retry("101")[..], &["--dry-run"]].concat()).await;
-    assert_eq!((text(&would, "state"), text(&would["before"], "state")), ("waiting".into(), "refused".into()));
+    assert_eq!(
+        (text(&would, "state"), text(&would["before"], "state")),
+        ("waiting".into(), "refused".into())
+    );
     assert_eq!(number(&system, requested).await, 0, "a dry run leaves nothing");
 
     let retried = ops.done(&retry("101")).await;
-    assert_eq!((text(&retried, "state"), text(&retried, "decision_reason")), ("waiting".into(), "limit raised".into()));
+    assert_eq!(
+        (text(&retried, "state"), text(&retried, "decision_reason")),
+        ("waiting".into(), "limit raised".into())
+    );
     assert!(text(&retried, "decided_by").starts_with("sva_"), "{retried}");
     assert_eq!(number(&system, requested).await, 1);
     assert_eq!(text(&ops.done(&retry("101")).await, "state"), "waiting", "the same again is no error");

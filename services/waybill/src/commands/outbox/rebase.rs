@@ -9,7 +9,7 @@ mod unknown;
 
 use tokio_postgres::Client;
 use waybill_outbox::parked::look_into;
-use waybill_outbox::rebase::{self, Rebased, RebaseError, Refusal, Wanted};
+use waybill_outbox::rebase::{self, RebaseError, Rebased, Refusal, Wanted};
 use waybill_outbox::window::announce_release;
 use waybill_runtime::{Config, Schema, connect_as_admin};
 use waybill_store::StoreError;
@@ -62,11 +62,7 @@ pub(super) async fn run(rebase: &Rebase, config: &Config, output: &Output) -> Re
 }
 
 /// One transaction: without `unknown` it only looks.
-async fn turn(
-    db: &mut Client,
-    rebase: &Rebase,
-    unknown: Option<&Unknown>,
-) -> Result<Rebased, CommandError> {
+async fn turn(db: &mut Client, rebase: &Rebase, unknown: Option<&Unknown>) -> Result<Rebased, CommandError> {
     let Rebase { same_server, all, decision } = rebase;
     let wanted = Wanted { same_server: *same_server, all: *all, only_looks: unknown.is_none() };
     let unchanged = |error: tokio_postgres::Error| failed(&error.into());
@@ -109,6 +105,7 @@ fn unstored(error: StoreError) -> CommandError {
 
 fn failed(error: &RebaseError) -> CommandError {
     let message = format!("{}; nothing was changed", waybill_runtime::chain(error));
-    CommandError::new(Exit::of(error), codes::REBASE_FAILED, message)
-        .with_hint("end transactions that hold the outbox, and see that `waybill migrate plan` has nothing to do")
+    CommandError::new(Exit::of(error), codes::REBASE_FAILED, message).with_hint(
+        "end transactions that hold the outbox, and see that `waybill migrate plan` has nothing to do",
+    )
 }

@@ -68,7 +68,8 @@ pub(super) async fn run(client: &Client, list: &List, output: &Output) -> Result
 }
 
 fn drawn(rows: &Value) -> String {
-    let members = ["seq", "state", "scope", "topic", "key", "event_id", "refusals", "parked_at", "code", "detail"];
+    let members =
+        ["seq", "state", "scope", "topic", "key", "event_id", "refusals", "parked_at", "code", "detail"];
     let rows: Vec<_> = rows.as_array().into_iter().flatten().map(|row| text::row(row, &members)).collect();
     table(&members, &rows)
 }

@@ -19,7 +19,12 @@ fn drawn(row: &Value) -> String {
     line("key", row["key"].as_str().map_or("none".to_owned(), |key| format!("{key} (base64)")));
     line("event id", text::of(&row["event_id"]));
     let size = row["payload_bytes"].as_i64();
-    line("value", size.map_or("none, a tombstone".to_owned(), |bytes| format!("{}; --json has it", duration::bytes(bytes))));
+    line(
+        "value",
+        size.map_or("none, a tombstone".to_owned(), |bytes| {
+            format!("{}; --json has it", duration::bytes(bytes))
+        }),
+    );
     for header in row["headers"].as_array().into_iter().flatten() {
         let value = if header["value"].is_null() { &header["value_base64"] } else { &header["value"] };
         line("header", format!("{}: {}", text::of(&header["name"]), text::of(value)));

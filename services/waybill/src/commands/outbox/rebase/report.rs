@@ -77,7 +77,9 @@ impl<'a> Report<'a> {
         };
         let before = self.server_before.as_deref().unwrap_or("no server");
         let mut text = format!("{way}\n  from {before}\n  to   {}\n", self.server);
-        for (what, rows) in [("sent, perhaps again", &self.sent_again), ("sent, written since", &self.sent_first)] {
+        for (what, rows) in
+            [("sent, perhaps again", &self.sent_again), ("sent, written since", &self.sent_first)]
+        {
             let cells: Vec<Vec<String>> = rows
                 .iter()
                 .map(|rows| {

@@ -146,7 +146,8 @@ impl Unknown {
         for UnknownFact { id, r#type, export_id, version, .. } in &self.facts {
             lines.push(format!("    {export_id}  version {version}  {type}  {id}"));
         }
-        let (raised, lost) = (self.behind().count(), self.exports.iter().filter(|export| export.version.is_none()));
+        let (raised, lost) =
+            (self.behind().count(), self.exports.iter().filter(|export| export.version.is_none()));
         let verb = if dry_run { "would be raised" } else { "were raised" };
         lines.push(format!("  the versions of {raised} exports {verb}, beyond what the log holds"));
         let lost: Vec<&str> = lost.map(|export| export.export_id.as_str()).collect();
