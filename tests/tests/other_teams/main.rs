@@ -5,5 +5,6 @@ mod appending;
 mod examples;
 mod fixtures;
 mod installing;
+mod relaying;
 mod transactions;
 mod upkeep;
