@@ -58,6 +58,15 @@ pub struct Kafka {
     controller_port: u16,
     under_load: bool,
     detour: Option<Detour>,
+    beside: Option<Beside>,
+    properties: String,
+}
+
+/// The node whose cluster this one is part of, without being a controller.
+#[derive(Clone, Debug)]
+struct Beside {
+    controller_port: u16,
+    cluster_id: String,
 }
 
 /// A second listener for clients, and the address under which they are told of it.
@@ -78,7 +87,17 @@ impl Kafka {
         let mut port_of = |name| ports.get(name).filter(|_| runs).map_or_else(|| ports.take(name), Ok);
         let (port, controller_port) = (port_of("kafka")?, port_of("kafka-controller")?);
         let dir = layout.dir().join("kafka");
-        Ok(Self { dir, jars, service, port, controller_port, under_load: false, detour: None })
+        Ok(Self {
+            dir,
+            jars,
+            service,
+            port,
+            controller_port,
+            under_load: false,
+            detour: None,
+            beside: None,
+            properties: String::new(),
+        })
     }
 
     /// To be measured: the broker's own code is compiled as well as Java can.
@@ -101,6 +120,33 @@ impl Kafka {
         let port = ports.take("kafka-detour")?;
         self.detour = Some(Detour { port, advertised_port });
         Ok((self, port))
+    }
+
+    /// With further properties, as lines of their own.
+    #[must_use]
+    pub fn with_properties(mut self, lines: &str) -> Self {
+        self.properties.push_str(lines);
+        self.properties.push('\n');
+        self
+    }
+
+    /// As the second broker of another node's cluster. That node must have been started before.
+    ///
+    /// # Errors
+    /// When the other node's storage cannot be read.
+    pub fn beside(mut self, first: &Self) -> Result<Self, DevstackError> {
+        let path = first.dir.join("data").join("meta.properties");
+        let text = fs::read_to_string(&path).on("read", &path)?;
+        let cluster_id = text.lines().find_map(|line| line.strip_prefix("cluster.id=")).unwrap_or_default();
+        self.beside =
+            Some(Beside { controller_port: first.controller_port, cluster_id: cluster_id.to_owned() });
+        Ok(self)
+    }
+
+    /// One of Kafka's own tools with this node's jars. None when there is no such tool.
+    #[must_use]
+    pub fn own_tool(&self, name: &str) -> Option<Command> {
+        Self::tool(&self.jars, name)
     }
 
     /// What runs, if it runs.
@@ -171,13 +217,18 @@ impl Kafka {
         }
         undertaking.remove_when_interrupted(&partial);
         let properties = self.write_properties("format.properties", &partial)?;
-        let mut id = self.java("kafka.tools.StorageTool", true);
-        id.arg("random-uuid");
         let remedy = "install a Java 17 or later, for example `apt-get install openjdk-17-jre-headless`";
-        let id = undertaking.run(&mut id, "Kafka's StorageTool", remedy)?;
-        let id = id.lines().last().unwrap_or_default().trim();
         let mut format = self.java("kafka.tools.StorageTool", true);
-        format.args(["format", "--standalone", "--cluster-id", id, "--config"]).arg(&properties);
+        format.arg("format");
+        if let Some(beside) = &self.beside {
+            format.args(["--cluster-id", &beside.cluster_id]);
+        } else {
+            let mut id = self.java("kafka.tools.StorageTool", true);
+            id.arg("random-uuid");
+            let id = undertaking.run(&mut id, "Kafka's StorageTool", remedy)?;
+            format.args(["--standalone", "--cluster-id", id.lines().last().unwrap_or_default().trim()]);
+        }
+        format.arg("--config").arg(&properties);
         undertaking.run(&mut format, "Kafka's StorageTool", remedy)?;
         fs::remove_file(&properties).on("remove", &properties)?;
         fs::rename(&partial, data).on("complete", data)
@@ -194,7 +245,14 @@ impl Kafka {
     }
 
     fn write_properties(&self, name: &str, data: &Path) -> Result<PathBuf, DevstackError> {
-        let (port, controller) = (self.port, self.controller_port);
+        let port = self.port;
+        let (roles, node, controller, own) = match &self.beside {
+            None => {
+                let own = format!(",CONTROLLER://127.0.0.1:{}", self.controller_port);
+                ("broker,controller", 1, self.controller_port, own)
+            }
+            Some(first) => ("broker", 2, first.controller_port, String::new()),
+        };
         let on_detour = |port: fn(&Detour) -> u16| {
             self.detour
                 .as_ref()
@@ -205,10 +263,10 @@ impl Kafka {
             (on_detour(|detour| detour.port), on_detour(|detour| detour.advertised_port));
         let text = format!(
             "\
-process.roles=broker,controller
-node.id=1
+process.roles={roles}
+node.id={node}
 controller.quorum.bootstrap.servers=127.0.0.1:{controller}
-listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}{detour}
+listeners=CLIENTS://127.0.0.1:{port}{own}{detour}
 advertised.listeners=CLIENTS://127.0.0.1:{port}{advertised}
 inter.broker.listener.name=CLIENTS
 controller.listener.names=CONTROLLER
@@ -228,8 +286,9 @@ share.coordinator.state.topic.min.isr=1
 share.coordinator.state.topic.num.partitions=1
 group.initial.rebalance.delay.ms=0
 log.cleaner.dedupe.buffer.size=16777216
-",
-            data.display()
+{}",
+            data.display(),
+            self.properties
         );
         let path = self.dir.join(name);
         fs::write(&path, text).on("write", &path)?;

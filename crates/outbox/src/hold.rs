@@ -8,8 +8,8 @@ mod relay;
 mod topic;
 
 pub use relay::{
-    KEY_DIGEST_BYTES, OpenHold, Refused, count_parked, end, explain, load, open_row, open_topic, page, park, refuse,
-    requested, settle, stand, transfer,
+    KEY_DIGEST_BYTES, OpenHold, Refused, count_parked, end, explain, load, open_row, open_topic, page, park,
+    refuse, requested, settle, stand, transfer,
 };
 pub use topic::{TopicRecord, accept_topic, record_topic, recorded_id, topics};
 

@@ -29,6 +29,45 @@ impl PrivateBroker {
         broker
     }
 
+    /// Starts one with further lines of `server.properties`.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn start_with(properties: &str) -> Self {
+        let (kafka, premises) = place();
+        let broker = Self { kafka: kafka.with_properties(properties), premises };
+        broker.run();
+        broker
+    }
+
+    /// Starts a second one in this one's cluster. It must end before this one.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn joined_with(&self, properties: &str) -> Self {
+        let (kafka, premises) = place();
+        let kafka = kafka.with_properties(properties).beside(&self.kafka);
+        let broker = Self { kafka: kafka.unwrap_or_else(|error| panic!("{error}")), premises };
+        broker.run();
+        broker
+    }
+
+    /// Runs one of Kafka's own tools against it.
+    ///
+    /// # Panics
+    /// When there is no such tool, or it fails.
+    pub async fn tool(&self, name: &str, arguments: &[&str]) {
+        let mut tool = self.kafka.own_tool(name).unwrap_or_else(|| panic!("there is no tool {name}"));
+        tool.args(["--bootstrap-server", &self.bootstrap()]).args(arguments);
+        let ran = tokio::task::spawn_blocking(move || tool.output()).await;
+        match ran {
+            Ok(Ok(output)) if output.status.success() => {}
+            other => panic!("{name} {arguments:?}: {other:?}"),
+        }
+    }
+
     /// Starts one with a second way to it, which can be made to lose what goes over it.
     ///
     /// # Panics

@@ -74,7 +74,10 @@ impl Cause {
     pub(crate) fn of(error: &KafkaError) -> Self {
         use RDKafkaErrorCode as Code;
         let Some(code) = error.rdkafka_error_code() else { return Self::Unavailable };
-        #[expect(clippy::wildcard_enum_match_arm, reason = "librdkafka adds codes; an unknown one parks nothing")]
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "librdkafka adds codes; an unknown one parks nothing"
+        )]
         match code {
             Code::PurgeQueue | Code::PurgeInflight => Self::Purged,
             // `Fatal` only says that an error before it ended the producer.

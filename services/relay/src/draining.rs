@@ -111,7 +111,12 @@ impl Active<'_> {
         hold::settle(database.mover.client(), self.cursor.fence, hold_id, &seqs).await?;
         self.line.passed(settled.last_seq);
         metrics::count(&metrics::ROWS, &self.options.outbox, seqs.len() as u64);
-        tracing::debug!(outbox.hold_id = hold_id, outbox.seq = settled.last_seq, rows = seqs.len(), "settled");
+        tracing::debug!(
+            outbox.hold_id = hold_id,
+            outbox.seq = settled.last_seq,
+            rows = seqs.len(),
+            "settled"
+        );
         Ok(())
     }
 
@@ -172,7 +177,13 @@ impl Active<'_> {
         self.line.drop_unsent();
         self.line.met();
         self.line.calm();
-        tracing::warn!(outbox.seq = seq, outbox.hold_id = hold_id, code = refused.code, detail, "refused again");
+        tracing::warn!(
+            outbox.seq = seq,
+            outbox.hold_id = hold_id,
+            code = refused.code,
+            detail,
+            "refused again"
+        );
         match hold.scope {
             Scope::Key | Scope::Row => {
                 hold::refuse(db, fence, hold_id, &refused, hold.resume_requested_at).await?;

@@ -270,7 +270,11 @@ impl Active<'_> {
                 }
             }
             Probed::Unclear { detail } => {
-                tracing::debug!(outbox.hold_id = hold_id, detail, "nobody knows whether the topic takes rows");
+                tracing::debug!(
+                    outbox.hold_id = hold_id,
+                    detail,
+                    "nobody knows whether the topic takes rows"
+                );
             }
         }
         if let Some(asked) = hold.resume_requested_at {
@@ -288,7 +292,11 @@ impl Active<'_> {
 
     /// Says in health and metrics what is held.
     pub(crate) fn show_holds(&mut self) {
-        let mut counts = BTreeMap::from([(Scope::Row.as_str(), 0_u32), (Scope::Key.as_str(), 0), (Scope::Topic.as_str(), 0)]);
+        let mut counts = BTreeMap::from([
+            (Scope::Row.as_str(), 0_u32),
+            (Scope::Key.as_str(), 0),
+            (Scope::Topic.as_str(), 0),
+        ]);
         let mut shown = BTreeMap::new();
         let mut first_refused = None;
         for hold in self.line.holds.iter() {

@@ -15,8 +15,7 @@ use crate::backoff::Backoff;
 pub(crate) const HOLDS_MAX: usize = 10_000;
 
 /// The waits between two tries of what is held, which grow while they fail.
-const RETRY: Backoff =
-    Backoff::new(std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
+const RETRY: Backoff = Backoff::new(std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
 
 type KeyDigest = [u8; KEY_DIGEST_BYTES];
 
@@ -90,8 +89,7 @@ impl Holds {
             }
             (Scope::Key | Scope::Row, _) => {}
         }
-        let hold =
-            Hold { stored, is_proven: false, not_before: Instant::now(), retry: RETRY };
+        let hold = Hold { stored, is_proven: false, not_before: Instant::now(), retry: RETRY };
         self.by_id.entry(hold.stored.hold_id).or_insert(hold);
     }
 
@@ -163,9 +161,10 @@ impl Holds {
 
     /// Which holds of topics are to be tried now.
     pub(crate) fn due_probes(&mut self, now: Instant) -> Vec<i64> {
-        let due = self.by_id.values_mut().filter(|hold| {
-            hold.stored.scope == Scope::Topic && !hold.is_proven && hold.not_before <= now
-        });
+        let due = self
+            .by_id
+            .values_mut()
+            .filter(|hold| hold.stored.scope == Scope::Topic && !hold.is_proven && hold.not_before <= now);
         due.map(|hold| {
             // The next one follows the answer; should none come, it follows by itself.
             hold.not_before = now + hold.retry.next();

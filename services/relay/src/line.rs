@@ -198,7 +198,8 @@ impl Line {
     pub(crate) fn find_stalled(&mut self) {
         for lane in self.topics.stalled(Instant::now()) {
             let last = self.producer.last_error().unwrap_or_else(|| "no error was reported".to_owned());
-            let detail = format!("nothing was acknowledged for {} s; {last}", crate::topics::STALLED_AFTER.as_secs());
+            let detail =
+                format!("nothing was acknowledged for {} s; {last}", crate::topics::STALLED_AFTER.as_secs());
             self.failure.condemn(lane, Trouble::Stalled, detail);
         }
     }
@@ -272,7 +273,8 @@ impl Line {
         let (seq, bytes) = (row.seq, row.bytes);
         let Ok(record) = row.record() else {
             // Only a database of another encoding holds such a text.
-            self.need = Some(Need::Row { seq, detail: "its topic or a header's name is no UTF-8".to_owned() });
+            self.need =
+                Some(Need::Row { seq, detail: "its topic or a header's name is no UTF-8".to_owned() });
             return Handed::Back;
         };
         if !self.is_draining

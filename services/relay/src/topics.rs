@@ -241,6 +241,10 @@ mod tests {
         assert_eq!(trouble(judge(Ok(None), Some("a"))), Some(Trouble::Missing));
         let refused = |code| judge(Err(TopicIdError::Kafka(code)), None);
         assert_eq!(trouble(refused(RDKafkaErrorCode::TopicAuthorizationFailed)), Some(Trouble::Unauthorised));
-        assert_eq!(trouble(refused(RDKafkaErrorCode::OperationTimedOut)), None, "Kafka is away, not the topic");
+        assert_eq!(
+            trouble(refused(RDKafkaErrorCode::OperationTimedOut)),
+            None,
+            "Kafka is away, not the topic"
+        );
     }
 }

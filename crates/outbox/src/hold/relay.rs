@@ -174,14 +174,7 @@ pub async fn transfer(
 ) -> Result<(), WindowError> {
     let Refused { seq, code, detail } = refused;
     let row = db
-        .query_opt(include_str!("sql/transfer.sql"), &[
-            &fence,
-            &from_hold_id,
-            &to_hold_id,
-            seq,
-            code,
-            detail,
-        ])
+        .query_opt(include_str!("sql/transfer.sql"), &[&fence, &from_hold_id, &to_hold_id, seq, code, detail])
         .await?;
     fenced_unless(row, fence)
 }

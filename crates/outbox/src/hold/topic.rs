@@ -74,7 +74,8 @@ pub async fn accept_topic(
     decided_by: &str,
     reason: &str,
 ) -> Result<Option<String>, tokio_postgres::Error> {
-    let row =
-        db.query_opt(include_str!("sql/accept_topic.sql"), &[&topic, &topic_id, &decided_by, &reason]).await?;
+    let row = db
+        .query_opt(include_str!("sql/accept_topic.sql"), &[&topic, &topic_id, &decided_by, &reason])
+        .await?;
     row.map(|row| row.try_get(0)).transpose()
 }

@@ -203,7 +203,13 @@ pub fn next_move(flight: &Flight, window_is_read: bool, step_rows: i32) -> Move 
     let settled = flight.settled();
     let is_due = idle || settled.rows() >= step_rows;
     match settled.batch() {
-        Some(_) if settled.held > 0 => if is_due { Move::Park } else { Move::Stay },
+        Some(_) if settled.held > 0 => {
+            if is_due {
+                Move::Park
+            } else {
+                Move::Stay
+            }
+        }
         batch if idle && window_is_read => Move::Drain(batch),
         Some(batch) if is_due => Move::Advance(batch),
         Some(_) | None => Move::Stay,

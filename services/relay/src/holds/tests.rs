@@ -169,7 +169,8 @@ impl World {
             scope != Scope::Row
                 && (known.scope, &known.topic, known.key_digest) == (new.scope, &new.topic, new.key_digest)
         });
-        let hold_id = known.map_or(self.stored.keys().last().map_or(1, |last| last + 1), |known| known.hold_id);
+        let hold_id =
+            known.map_or(self.stored.keys().last().map_or(1, |last| last + 1), |known| known.hold_id);
         let new = OpenHold { hold_id, ..new };
         self.stored.insert(hold_id, new.clone());
         self.holds.opened(new);

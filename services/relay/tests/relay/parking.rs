@@ -21,7 +21,13 @@ async fn limited() -> House {
 }
 
 fn start(house: &House) -> Running {
-    house.relay(&house.settings().set("relay.compression", "none").set("relay.lease_ms", 1_000).set("relay.poll_interval_ms", 100))
+    house.relay(
+        &house
+            .settings()
+            .set("relay.compression", "none")
+            .set("relay.lease_ms", 1_000)
+            .set("relay.poll_interval_ms", 100),
+    )
 }
 
 /// A person's decision, with the privileges of the api that carries it out.
@@ -105,7 +111,9 @@ async fn a_retry_while_the_cause_is_still_there_is_refused_again_and_holds_up_no
     house.write("one", &noise('b', SMALL)).await;
     house.drained().await;
     decided(&house, refused, Verb::Retry).await;
-    let twice = format!("SELECT count(*) FROM outbox.parked WHERE seq = {refused} AND state = 'refused' AND refusals = 2");
+    let twice = format!(
+        "SELECT count(*) FROM outbox.parked WHERE seq = {refused} AND state = 'refused' AND refusals = 2"
+    );
     eventually("it is refused again", async || (house.outbox.number(&twice).await == 1).then_some(())).await;
     house.write("two", &noise('c', SMALL)).await;
     house.drained().await;
@@ -143,8 +151,13 @@ async fn a_row_exactly_at_the_limit_is_sent_and_one_byte_more_is_parked() {
     let value = 4_000 - 71;
     for bytes in [value, value + 1] {
         let text = noise('a', bytes);
-        let event =
-            Event { topic: &house.topic, key: Some(b"k"), event_id: "e", headers: &[], payload: Some(text.as_bytes()) };
+        let event = Event {
+            topic: &house.topic,
+            key: Some(b"k"),
+            event_id: "e",
+            headers: &[],
+            payload: Some(text.as_bytes()),
+        };
         append(&house.outbox.writer, &event).await.expect("appended");
     }
     house.drained().await;
@@ -196,12 +209,14 @@ async fn a_row_without_a_key_that_is_refused_holds_nothing_up_and_an_empty_key_i
     let scopes: Vec<String> = scopes.expect("the holds").iter().map(|row| row.get(0)).collect();
     assert_eq!(scopes, ["row", "key"]);
     let records = waybill_testkit::read_to_end(topic).await;
-    let found: Vec<_> = records.iter().map(|record| (record.key.as_deref(), record.payload.is_some())).collect();
+    let found: Vec<_> =
+        records.iter().map(|record| (record.key.as_deref(), record.payload.is_some())).collect();
     assert_eq!(found, [(None, true), (Some(&b"k"[..]), false), (None, false)]);
     assert!(records.iter().all(|record| record.headers == headers));
 
     set_limit(topic, "100000").await;
-    let refused = house.outbox.admin.query("SELECT seq FROM outbox.parked WHERE state = 'refused' ORDER BY seq", &[]);
+    let refused =
+        house.outbox.admin.query("SELECT seq FROM outbox.parked WHERE state = 'refused' ORDER BY seq", &[]);
     for row in refused.await.expect("the refused rows") {
         decided(&house, row.get(0), Verb::Retry).await;
     }
@@ -253,7 +268,10 @@ async fn relays_that_are_killed_while_rows_are_parked_and_sent_again_lose_and_re
         assert!(numbers.is_sorted(), "{key}: {numbers:?}");
     }
     let first = records.iter().find(|record| record.key.as_deref() == Some(b"one"));
-    assert!(crate::fixtures::text(first.expect("rows")).starts_with('!'), "the refused row is the first of its key");
+    assert!(
+        crate::fixtures::text(first.expect("rows")).starts_with('!'),
+        "the refused row is the first of its key"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -183,7 +183,8 @@ async fn one_hold_is_open_for_a_key_and_for_a_topic_however_often_it_is_opened()
 async fn a_row_that_was_discarded_on_its_way_is_sent_because_it_was() {
     let mut house = house().await;
     let hold_id = house.parked().await;
-    let discard = "UPDATE outbox.parked SET state = 'discarded', decided_by = 'somebody', decision_reason = 'because'";
+    let discard =
+        "UPDATE outbox.parked SET state = 'discarded', decided_by = 'somebody', decision_reason = 'because'";
     house.outbox.run(discard).await;
     hold::settle(&house.db, house.cursor.fence, hold_id, &[house.rows[1]]).await.expect("settled");
     assert_eq!(house.states().await, ["sent", "discarded", "discarded"]);
@@ -245,5 +246,8 @@ async fn a_topics_id_is_recorded_once_and_changed_only_by_a_decision() {
     assert_eq!(before.as_deref(), Some("first"));
     assert_eq!(hold::recorded_id(&house.db, TOPIC).await.expect("an answer").as_deref(), Some("second"));
     assert_eq!(hold::requested(&house.db).await.expect("requests").len(), 1, "the relay is asked to try it");
-    assert_eq!(hold::accept_topic(&api, "unknown", "id", "somebody", "because").await.expect("an answer"), None);
+    assert_eq!(
+        hold::accept_topic(&api, "unknown", "id", "somebody", "because").await.expect("an answer"),
+        None
+    );
 }

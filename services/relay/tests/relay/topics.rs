@@ -1,9 +1,13 @@
 //! One topic takes nothing: its rows wait in order, and those of every other topic flow.
 
-use rdkafka::admin::{AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::client::DefaultClientContext;
+use rdkafka::config::ClientConfig;
 use waybill_outbox::{hold, wake};
-use waybill_relay::codes::{RELAY_TOPIC_MISSING, RELAY_TOPIC_RECREATED, RELAY_TOPIC_STALLED};
-use waybill_testkit::{WAIT_MAX, eventually, kafka_bootstrap, read_to_end};
+use waybill_relay::codes::{
+    RELAY_TOPIC_MISSING, RELAY_TOPIC_RECREATED, RELAY_TOPIC_STALLED, RELAY_TOPIC_UNAUTHORISED,
+};
+use waybill_testkit::{PrivateBroker, WAIT_MAX, eventually, kafka_bootstrap, read_to_end};
 
 use crate::fixtures::{House, Running, first_occurrences, text, write};
 use crate::parking::nothing_held;
@@ -96,28 +100,112 @@ async fn a_topic_that_was_deleted_and_made_again_gets_nothing_until_a_person_agr
     relay.end().await;
 }
 
+/// A broker that is gone is missed soon.
+const QUICK: &str =
+    "broker.session.timeout.ms=3000\nbroker.heartbeat.interval.ms=500\nreplica.lag.time.max.ms=3000";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_topic_without_enough_replicas_waits_while_the_others_flow_and_nothing_of_it_is_marked() {
+    let first = PrivateBroker::start_with(QUICK);
+    let second = first.joined_with(QUICK);
+    let client: AdminClient<DefaultClientContext> =
+        ClientConfig::new().set("bootstrap.servers", first.bootstrap()).create().expect("an admin client");
+    let on = |name: &'static str, brokers: &'static [&'static [i32]]| {
+        NewTopic::new(name, 1, TopicReplication::Variable(brokers)).set("min.insync.replicas", "2")
+    };
+    // A topic of one replica asks for no more than that one.
+    for topic in [on("starved", &[&[1, 2]]), on("there", &[&[1]])] {
+        eventually("the topic is made", async || {
+            let made = client.create_topics([&topic], &AdminOptions::new()).await.expect("Kafka answers");
+            made.iter().all(Result::is_ok).then_some(())
+        })
+        .await;
+    }
     let house = House::new(1).await;
-    let starved = format!("{}starved", house.topics.prefix());
-    let new = NewTopic::new(&starved, 1, TopicReplication::Fixed(1)).set("min.insync.replicas", "2");
-    let made = admin().create_topics([&new], &AdminOptions::new()).await.expect("Kafka answers");
-    assert!(made.iter().all(Result::is_ok), "{made:?}");
-    let relay = start(&house);
-    write(&house.outbox.writer, &starved, "a", "1").await;
-    house.write("a", "flows").await;
-    write(&house.outbox.writer, &starved, "a", "2").await;
-    eventually("the other flows", async || (house.delivered().await == ["flows"]).then_some(())).await;
-    assert_eq!(house.outbox.number("SELECT count(*) FROM outbox.batches WHERE events > 0").await, 0, "nothing is marked");
-    relay.degraded(RELAY_TOPIC_STALLED).await;
+    let settings =
+        house.settings().set("kafka.bootstrap", first.bootstrap()).set("relay.poll_interval_ms", 100);
+    let relay = house.relay(&settings);
+    let acknowledged = "SELECT coalesce(sum(events), 0)::bigint FROM outbox.batches";
+    write(&house.outbox.writer, "starved", "a", "1").await;
     house.drained().await;
-    house.write("a", "still").await;
+    second.kill().await;
+    // In sync, it is missed by the topic's leader, and from then on a row is not acknowledged.
+    let sent = std::cell::Cell::new(1_i64);
+    eventually("the topic takes nothing", async || {
+        sent.set(sent.get() + 1);
+        for topic in ["starved", "there"] {
+            write(&house.outbox.writer, topic, "a", &sent.get().to_string()).await;
+        }
+        let reasons = relay.health.report().reasons;
+        reasons.iter().any(|reason| reason.code == RELAY_TOPIC_STALLED).then_some(())
+    })
+    .await;
+    let sent = sent.get();
     house.drained().await;
-    let change = AlterConfig::new(ResourceSpecifier::Topic(&starved)).set("min.insync.replicas", "1");
-    admin().alter_configs([&change], &AdminOptions::new()).await.expect("Kafka answers");
+    let waiting = house.outbox.number("SELECT count(*) FROM outbox.parked WHERE state = 'waiting'").await;
+    assert!(waiting > 0, "its rows wait");
+    assert_eq!(
+        house.outbox.number(acknowledged).await,
+        1 + 2 * (sent - 1) - waiting,
+        "each other row is marked, once"
+    );
+    second.run();
     nothing_held(&house).await;
-    assert_eq!(texts(&starved).await, ["1", "2"]);
-    assert_eq!(first_occurrences(&house.delivered().await), ["flows", "still"]);
+    house.drained().await;
+    let expected: Vec<String> = (1..=sent).map(|number| number.to_string()).collect();
+    let texts = |records: Vec<waybill_testkit::Record>| {
+        first_occurrences(&records.iter().map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(texts(first.read_to_end("starved").await), expected);
+    assert_eq!(texts(first.read_to_end("there").await), expected[1..]);
+    healthy(&relay).await;
+    relay.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_whose_authorisation_was_revoked_keeps_its_backlog_while_the_others_flow() {
+    let broker = PrivateBroker::start_with(
+        "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\nallow.everyone.if.no.acl.found=true",
+    );
+    broker.create_topic("guarded", 1).await;
+    broker.create_topic("open", 1).await;
+    let house = House::new(1).await;
+    let settings =
+        house.settings().set("kafka.bootstrap", broker.bootstrap()).set("relay.poll_interval_ms", 100);
+    let relay = house.relay(&settings);
+    write(&house.outbox.writer, "guarded", "a", "1").await;
+    house.drained().await;
+    // With one rule for a topic, whatever it does not allow is forbidden.
+    let rule = [
+        "--allow-principal",
+        "User:*",
+        "--operation",
+        "Describe",
+        "--operation",
+        "Read",
+        "--topic",
+        "guarded",
+    ];
+    broker.tool("acls", &[&["--add"], &rule[..]].concat()).await;
+    write(&house.outbox.writer, "guarded", "a", "2").await;
+    write(&house.outbox.writer, "open", "a", "flows").await;
+    write(&house.outbox.writer, "guarded", "a", "3").await;
+    relay.degraded(RELAY_TOPIC_UNAUTHORISED).await;
+    house.drained().await;
+    let texts = |records: Vec<waybill_testkit::Record>| {
+        first_occurrences(&records.iter().map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(texts(broker.read_to_end("guarded").await), ["1"]);
+    assert_eq!(texts(broker.read_to_end("open").await), ["flows"]);
+    broker
+        .tool(
+            "acls",
+            &[&["--add"], &["--allow-principal", "User:*", "--operation", "Write", "--topic", "guarded"][..]]
+                .concat(),
+        )
+        .await;
+    nothing_held(&house).await;
+    assert_eq!(texts(broker.read_to_end("guarded").await), ["1", "2", "3"]);
     healthy(&relay).await;
     relay.end().await;
 }
