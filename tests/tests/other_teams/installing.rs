@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tokio_postgres::error::SqlState;
 use waybill_outbox::upkeep;
+use waybill_testkit::{Launch, ROLE_PASSWORD, TestTopics, eventually};
 
 use crate::fixtures::{READER, RELAY, SCHEMA, Team, WRITER, event, install_at, outbox, said};
 
@@ -114,4 +115,28 @@ async fn an_owner_who_is_no_superuser_and_may_only_make_schemas_can_install() {
         assert!(installed.status.success(), "{}", said(&installed));
     }
     outbox().append(&team.writer().await, &event("t", "k", "e")).await.expect("appended");
+}
+
+#[tokio::test]
+async fn the_doctor_says_of_each_configured_outbox_how_it_is() {
+    let team = Team::with_outbox().await;
+    let settings = team
+        .settings(&TestTopics::fresh())
+        .set("relay.outboxes.away.url", "postgres://127.0.0.1:1/away")
+        .set("relay.outboxes.away.schema", "outbox")
+        .set("relay.outboxes.away.user", "nobody")
+        .set("relay.outboxes.forgotten.url", team.database.plain_url())
+        .set("relay.outboxes.forgotten.schema", "never_installed")
+        .set("relay.outboxes.forgotten.user", RELAY)
+        .set("relay.outboxes.forgotten.password", ROLE_PASSWORD);
+    let doctor = Launch::command(&["doctor"], settings).start();
+    doctor.wait_over().await;
+    for wanted in [
+        "ok    outbox shop: shop_outbox, 14 days of partitions ahead",
+        "FAIL  outbox away: cannot connect",
+        "FAIL  outbox forgotten: the outbox in schema `never_installed` has version 0",
+    ] {
+        let said = async || doctor.log().lines().iter().any(|line| line.starts_with(wanted)).then_some(());
+        eventually(wanted, said).await;
+    }
 }

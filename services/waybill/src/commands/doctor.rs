@@ -6,6 +6,7 @@ mod datasets;
 mod finding;
 mod kafka;
 mod object_store;
+mod outboxes;
 mod postgres;
 mod privileges;
 mod settings;
@@ -36,6 +37,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandEr
     settings::check(config, &mut findings);
     object_store::check(config, &mut findings).await;
     postgres::check(config, &mut findings).await;
+    outboxes::check(config, &mut findings).await;
     datasets::check(config, &mut findings).await;
     kafka::check(config, &mut findings).await;
     output.answer(&findings, Findings::text)?;
