@@ -8,6 +8,7 @@ mod operator_plans;
 mod outage;
 mod parking;
 mod parking_statements;
+mod pipeline;
 mod plans;
 mod rebase;
 mod refusal;

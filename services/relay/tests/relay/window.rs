@@ -108,6 +108,7 @@ async fn an_old_fence_moves_nothing() {
     let fenced = [
         old_statements.advance(&old_db, &mut old.clone(), batch).await,
         old_statements.drain(&old_db, &mut old.clone(), Some(batch)).await,
+        old_statements.roll(&old_db, &mut old.clone(), Some(batch)).await,
         old_statements.load(&old_db, &mut old.clone()).await,
         renew(&old_db, old.fence, LONG).await,
     ];
@@ -142,6 +143,29 @@ async fn moving_twice_from_one_place_changes_nothing_the_second_time() {
 }
 
 #[tokio::test]
+async fn a_roll_ends_a_window_and_opens_the_next_once() {
+    let outbox = Outbox::new().await;
+    let (db, statements, mut cursor) = outbox.cursor("first").await;
+    let first = write(&outbox.writer, TOPIC, "a", "one").await;
+    statements.open(&db, &mut cursor).await.expect("opened");
+    let second = write(&outbox.writer, TOPIC, "a", "two").await;
+    let before = cursor.clone();
+    let batch = Batch { last_seq: first, events: 1 };
+    statements.roll(&db, &mut cursor, Some(batch)).await.expect("rolled");
+    assert_eq!(cursor.window.from, before.window.to);
+    assert_eq!(seqs(&db, &statements, &cursor).await, [second]);
+    let again = statements.roll(&db, &mut before.clone(), Some(batch)).await;
+    assert!(matches!(again, Err(WindowError::Fenced { .. })), "{again:?}");
+    let mut loaded = cursor.clone();
+    statements.load(&db, &mut loaded).await.expect("loaded");
+    assert_eq!(loaded, cursor);
+
+    statements.roll(&db, &mut cursor, None).await.expect("a window may be left without a batch");
+    assert!(seqs(&db, &statements, &cursor).await.is_empty());
+    assert_eq!(outbox.number("SELECT count(*) FROM outbox.batches").await, 1);
+}
+
+#[tokio::test]
 async fn a_window_that_is_not_drained_is_never_left_behind() {
     let outbox = Outbox::new().await;
     let (db, statements, mut cursor) = outbox.cursor("first").await;
@@ -163,6 +187,11 @@ async fn the_end_of_a_window_is_on_disk_before_it_is_used_whatever_the_session_s
     // transaction will commit can.
     let tx = db.transaction().await.expect("begun");
     statements.open(&tx, &mut cursor).await.expect("opened");
+    let row = tx.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
+    assert_eq!(row.get::<_, &str>(0), "on");
+    tx.commit().await.expect("committed");
+    let tx = db.transaction().await.expect("begun");
+    statements.roll(&tx, &mut cursor, None).await.expect("rolled");
     let row = tx.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
     assert_eq!(row.get::<_, &str>(0), "on");
     tx.commit().await.expect("committed");
