@@ -196,7 +196,7 @@ impl Active<'_> {
         let db = database.reader.client();
         let requests = hold::requested(db).await?;
         self.line.holds.requested(&requests, now);
-        for hold_id in self.line.holds.due_probes(now) {
+        for hold_id in self.line.holds.due_probes(now, |hold_id| self.watch.is_probing(hold_id)) {
             if let Some(hold) = self.line.holds.get(hold_id) {
                 self.watch.probe(hold_id, &hold.stored.topic);
             }

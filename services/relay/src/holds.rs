@@ -159,12 +159,12 @@ impl Holds {
         }
     }
 
-    /// Which holds of topics are to be tried now.
-    pub(crate) fn due_probes(&mut self, now: Instant) -> Vec<i64> {
-        let due = self
-            .by_id
-            .values_mut()
-            .filter(|hold| hold.stored.scope == Scope::Topic && !hold.is_proven && hold.not_before <= now);
+    /// Which holds of topics are to be tried now, apart from those that are being tried.
+    pub(crate) fn due_probes(&mut self, now: Instant, is_tried: impl Fn(i64) -> bool) -> Vec<i64> {
+        let due = self.by_id.values_mut().filter(|hold| {
+            let is_due = hold.stored.scope == Scope::Topic && !hold.is_proven && hold.not_before <= now;
+            is_due && !is_tried(hold.stored.hold_id)
+        });
         due.map(|hold| {
             // The next one follows the answer; should none come, it follows by itself.
             hold.not_before = now + hold.retry.next();

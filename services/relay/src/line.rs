@@ -155,6 +155,7 @@ impl Line {
     /// From now on the rows are a hold's own. Answers what [`Self::leave_hold`] wants.
     pub(crate) fn enter_hold(&mut self) -> Option<i64> {
         self.is_draining = true;
+        self.is_silent = false;
         self.alone_until.take()
     }
 
@@ -363,6 +364,7 @@ impl Line {
         let topics = topics.into_iter().map(name).collect();
         self.forget();
         self.need = None;
+        self.is_silent = false;
         let discarded =
             std::mem::replace(&mut self.producer, Producer::start(&self.settings, &self.options)?);
         discarded.discard().await;

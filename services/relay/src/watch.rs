@@ -114,6 +114,11 @@ impl Watch {
         }
     }
 
+    /// Whether that is being tried.
+    pub(crate) fn is_probing(&self, hold_id: i64) -> bool {
+        self.probing.contains(&hold_id)
+    }
+
     /// The next answer; for ever when nothing was asked. Cancel safe.
     pub(crate) async fn news(&mut self) -> News {
         loop {

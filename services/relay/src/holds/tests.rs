@@ -82,13 +82,14 @@ fn a_held_topic_is_tried_with_growing_waits_and_at_once_when_somebody_asks() {
     holds.opened(hold(1, Scope::Topic, "one", None));
     let now = Instant::now();
     holds.stands(1, now);
-    assert!(holds.due_probes(now).is_empty());
-    assert_eq!(holds.due_probes(now + second), [1]);
-    assert!(holds.due_probes(now + second * 2).is_empty(), "the second wait is longer");
+    assert!(holds.due_probes(now, |_| false).is_empty());
+    assert_eq!(holds.due_probes(now + second, |_| false), [1]);
+    assert!(holds.due_probes(now + second * 2, |_| false).is_empty(), "the second wait is longer");
     holds.requested(&[(1, SystemTime::now())], now + second * 2);
-    assert_eq!(holds.due_probes(now + second * 2), [1]);
+    assert_eq!(holds.due_probes(now + second * 2, |_| false), [1]);
+    assert!(holds.due_probes(now + second * 600, |hold_id| hold_id == 1).is_empty(), "it is being tried");
     holds.proven(1);
-    assert!(holds.due_probes(now + second * 600).is_empty(), "it is to be drained");
+    assert!(holds.due_probes(now + second * 600, |_| false).is_empty(), "it is to be drained");
 }
 
 /// What became of a parked row, as the database has it.

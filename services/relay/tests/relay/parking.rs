@@ -2,7 +2,7 @@
 
 use waybill_outbox::parked::{Change, Decided, Decision, Verb, decide};
 use waybill_outbox::{Event, append, wake};
-use waybill_relay::codes::RELAY_ROW_PARKED;
+use waybill_relay::codes::{RELAY_HOLDS_FULL, RELAY_ROW_PARKED};
 use waybill_testkit::eventually;
 
 use crate::fixtures::{House, Running};
@@ -304,4 +304,25 @@ async fn shutdown_is_quick_while_a_row_is_parked() {
     relay.end().await;
     assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
     assert!(health.report().reasons.is_empty(), "whoever is active next says it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_that_holds_as_much_as_it_may_waits_at_the_row_and_says_so() {
+    let house = limited().await;
+    let fill = "WITH made AS ( \
+            INSERT INTO outbox.holds (scope, topic, code, detail) \
+            SELECT 'row', 'another', 'relay-row-refused', '' FROM generate_series(1, 10000) RETURNING hold_id \
+        ) \
+        INSERT INTO outbox.parked (seq, hold_id, state, xid, topic, event_id, header_names, header_values, created_at, code) \
+        SELECT -hold_id, hold_id, 'refused', '5', 'another', 'e', '{}', '{}', now(), 'relay-row-refused' FROM made";
+    house.outbox.run(fill).await;
+    let relay = start(&house);
+    let refused = house.write("one", &noise('a', LARGE)).await;
+    let detail = relay.degraded(RELAY_HOLDS_FULL).await;
+    assert!(detail.contains(&format!("row {refused} ")), "{detail}");
+    set_limit(&house.topic, "100000").await;
+    house.drained().await;
+    assert_eq!(delivered(&house.topic).await, ["a"]);
+    assert_eq!(house.outbox.number(OPEN_HOLDS).await, 10_000);
+    relay.end().await;
 }

@@ -3,15 +3,17 @@
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::config::ClientConfig;
+use waybill_outbox::parked::Verb;
 use waybill_outbox::{hold, wake};
 use waybill_relay::codes::{
-    RELAY_TOPIC_MISSING, RELAY_TOPIC_RECREATED, RELAY_TOPIC_STALLED, RELAY_TOPIC_UNAUTHORISED,
+    RELAY_ROW_PARKED, RELAY_TOPIC_MISSING, RELAY_TOPIC_RECREATED, RELAY_TOPIC_STALLED,
+    RELAY_TOPIC_UNAUTHORISED,
 };
 use waybill_testkit::{PrivateBroker, WAIT_MAX, eventually, kafka_bootstrap, read_to_end};
 
 use crate::fixtures::{House, Running, first_occurrences, text, write};
-use crate::parking::nothing_held;
-use crate::refusal::admin;
+use crate::parking::{decided, nothing_held};
+use crate::refusal::{admin, delivered, noise, set_limit, topic_with_limit};
 
 async fn texts(topic: &str) -> Vec<String> {
     let texts: Vec<String> = read_to_end(topic).await.iter().map(text).collect();
@@ -100,6 +102,13 @@ async fn a_topic_that_was_deleted_and_made_again_gets_nothing_until_a_person_agr
     relay.end().await;
 }
 
+/// Somebody asks for what is held to be tried now, and not after a growing wait.
+async fn at_once(house: &House) {
+    let ask =
+        "UPDATE outbox.holds SET resume_requested_at = now() WHERE ended_at IS NULL; NOTIFY waybill_outbox";
+    house.outbox.run(ask).await;
+}
+
 /// A broker that is gone is missed soon.
 const QUICK: &str =
     "broker.session.timeout.ms=3000\nbroker.heartbeat.interval.ms=500\nreplica.lag.time.max.ms=3000";
@@ -150,6 +159,7 @@ async fn a_topic_without_enough_replicas_waits_while_the_others_flow_and_nothing
         "each other row is marked, once"
     );
     second.run();
+    at_once(&house).await;
     nothing_held(&house).await;
     house.drained().await;
     let expected: Vec<String> = (1..=sent).map(|number| number.to_string()).collect();
@@ -204,8 +214,37 @@ async fn a_topic_whose_authorisation_was_revoked_keeps_its_backlog_while_the_oth
                 .concat(),
         )
         .await;
+    at_once(&house).await;
     nothing_held(&house).await;
     assert_eq!(texts(broker.read_to_end("guarded").await), ["1", "2", "3"]);
+    healthy(&relay).await;
+    relay.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_is_refused_in_a_held_topics_backlog_gets_a_hold_of_its_own_and_the_rest_flows() {
+    let house = House::new(1).await;
+    let missing = format!("{}limited", house.topics.prefix());
+    let settings = house.settings().set("relay.compression", "none").set("relay.poll_interval_ms", 100);
+    let relay = house.relay(&settings);
+    for (key, letter, bytes) in
+        [("one", 'a', 100), ("one", 'b', 6_000), ("two", 'c', 100), ("one", 'd', 100), ("two", 'e', 100)]
+    {
+        write(&house.outbox.writer, &missing, key, &noise(letter, bytes)).await;
+    }
+    relay.degraded(RELAY_TOPIC_MISSING).await;
+    house.drained().await;
+    assert_eq!(topic_with_limit(&house, "4000").await, missing);
+    at_once(&house).await;
+    let of_topic = "SELECT count(*) FROM outbox.holds WHERE scope = 'topic' AND ended_at IS NULL";
+    eventually("the topic flows", async || (house.outbox.number(of_topic).await == 0).then_some(())).await;
+    assert_eq!(delivered(&missing).await, ["a", "c", "e"]);
+    relay.degraded(RELAY_ROW_PARKED).await;
+    set_limit(&missing, "100000").await;
+    let refused = house.outbox.number("SELECT seq FROM outbox.parked WHERE state = 'refused'").await;
+    decided(&house, refused, Verb::Retry).await;
+    nothing_held(&house).await;
+    assert_eq!(delivered(&missing).await, ["a", "c", "e", "b", "d"]);
     healthy(&relay).await;
     relay.end().await;
 }
