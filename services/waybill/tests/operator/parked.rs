@@ -1,7 +1,7 @@
 //! What an operator sees of rows that Kafka did not take, and decides about them.
 
 use serde_json::{Value, json};
-use waybill_testkit::System;
+use waybill_testkit::{System, eventually};
 
 use crate::shell::{Shell, caller, text};
 
@@ -127,4 +127,39 @@ async fn what_is_discarded_is_kept_with_its_reason_and_stays_so() {
     assert_eq!(seqs(&ops.done(&["parked", "list", "--topic", "shop.visits"]).await), [0; 0]);
     let everything = ops.run(&["parked", "discard", "--reason", "all"]).await;
     assert_eq!(everything.status.code(), Some(2), "never everything");
+}
+
+#[tokio::test]
+async fn the_running_relay_holds_a_topic_that_is_missing_and_an_operator_sees_it_and_discards_its_rows() {
+    let system = System::fresh().await;
+    let api = system.start(&["api"]);
+    let _relay = system.start(&["relay"]);
+    let shell = Shell::at(&api, &system).await;
+    let (ops, _, _) = caller(&system, &api, &shell).await;
+    let topic = system.topic("shop.nowhere");
+    let insert = format!(
+        "INSERT INTO outbox.events (topic, key, event_id, header_names, header_values) \
+         SELECT '{topic}', 'k', 'evt-' || n, '{{}}', '{{}}' FROM generate_series(1, 3) AS n"
+    );
+    system.database.admin().await.batch_execute(&insert).await.expect("rows");
+
+    let hold = eventually("the topic is held with its rows", async || {
+        let outbox = ops.done(&["outbox", "status"]).await["outboxes"][0].take();
+        (outbox["holds"][0]["waiting"] == 3).then_some(outbox)
+    })
+    .await;
+    assert_eq!(text(&hold["holds"][0], "code"), "relay-topic-missing");
+    assert!(
+        text(&hold, "holder").starts_with("relay-") && hold["lease_remaining_ms"].as_i64() > Some(0),
+        "{hold}"
+    );
+    assert_eq!(hold["waiting"]["rows"], 0, "the cursor has passed them");
+    let discard = ["parked", "discard", "--topic", &topic, "--reason", "a topic that never was"];
+    assert_eq!(ops.done(&discard).await["rows"], 3);
+    let held = ops.done(&["outbox", "status"]).await["outboxes"][0].take();
+    assert_eq!((&held["parked"]["refused"], &held["parked"]["waiting"]), (&0.into(), &0.into()));
+    assert_eq!(
+        seqs(&ops.done(&["parked", "list", "--state", "discarded", "--topic", &topic]).await).len(),
+        3
+    );
 }
