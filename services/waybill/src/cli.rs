@@ -28,7 +28,8 @@ Exit codes:
   0 done · 1 failed · 2 usage · 3 not found · 4 refused · 5 dependency unavailable
 
 Operator commands call the api: WAYBILL_API_URL and WAYBILL_API_KEY. `run`, `up`, `migrate`, `topic`,
-`doctor` and `api-key create --first` connect to Postgres and Kafka themselves, as the configuration says.";
+`doctor`, `outbox install`, `outbox rebase` and `api-key create --first` connect to Postgres and Kafka themselves,
+as the configuration says.";
 
 /// Where a command's help lists what every command takes.
 const GLOBAL: &str = "Global options";
