@@ -11,8 +11,8 @@ pub mod hold;
 mod outbox;
 pub mod parked;
 pub mod rebase;
-pub mod status;
 mod schema_name;
+pub mod status;
 pub mod upkeep;
 pub mod window;
 

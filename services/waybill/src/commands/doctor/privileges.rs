@@ -45,11 +45,9 @@ const fn expected(role: Role, schema: Schema) -> Grants {
             (&["service_accounts", "datasets", "intents", "facts", "commands", "decisions"], ADD),
             (&["attempts", "candidates"], READ),
         ],
-        (Role::Api, Schema::Outbox) => &[
-            (&["events"], ADD),
-            (&["batches", "cursor"], READ),
-            (&["holds", "parked", "topics"], MOVE),
-        ],
+        (Role::Api, Schema::Outbox) => {
+            &[(&["events"], ADD), (&["batches", "cursor"], READ), (&["holds", "parked", "topics"], MOVE)]
+        }
         (Role::Api, Schema::Search) => &[(&["documents", "pointer"], READ)],
         (Role::Api, Schema::Stats) => &[(&["counters", "pointer"], READ)],
         (Role::Api, Schema::Notify) => &[(&["notifications", "attempts"], READ)],
