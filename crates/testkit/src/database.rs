@@ -19,6 +19,7 @@ pub const ROLE_PASSWORD: &str = "waybill-test";
 pub struct TestDatabase {
     name: String,
     server: Url,
+    goes_with_server: bool,
 }
 
 impl TestDatabase {
@@ -27,18 +28,23 @@ impl TestDatabase {
     /// # Panics
     /// When the test server is not announced or refuses.
     pub async fn fresh() -> Self {
-        Self::on_server(&postgres_url()).await
+        Self::made_on(&postgres_url(), false).await
     }
 
-    /// Makes a fresh one on the server of this administrator's URL.
+    /// Makes a fresh one on a server of the test's own, of its administrator's URL. It goes with that server and is never
+    /// dropped: a server that a test troubles may be unable to.
     ///
     /// # Panics
     /// When it refuses.
     pub async fn on_server(url: &str) -> Self {
+        Self::made_on(url, true).await
+    }
+
+    async fn made_on(url: &str, goes_with_server: bool) -> Self {
         let server = parse(url);
         let name = format!("waybill_test_{}_{}", scope(), Uuid::new_v4().simple());
         template::clone_into(&server, &name).await;
-        Self { name, server }
+        Self { name, server, goes_with_server }
     }
 
     /// Makes an empty one, as another team's is before it has anything of Waybill's.
@@ -52,7 +58,7 @@ impl TestDatabase {
         if let Err(error) = connect(server.as_str()).await.batch_execute(&made).await {
             panic!("{made}: {error:?}");
         }
-        Self { name, server }
+        Self { name, server, goes_with_server }
     }
 
     /// The database's name.
@@ -100,6 +106,9 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
+        if self.goes_with_server {
+            return;
+        }
         let server = self.server.clone();
         let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
         // A thread of its own: dropping happens inside of a runtime that must not be blocked on itself.

@@ -93,6 +93,10 @@ impl PrivatePostgres {
 
 impl Drop for PrivatePostgres {
     fn drop(&mut self) {
+        // At once, for nobody needs its data any more.
+        if let Some(running) = self.postgres.service().running() {
+            let _ = kill(Pid::from_raw(running.pid), Signal::SIGQUIT);
+        }
         self.end_log_writer();
         stop(self.postgres.service());
         let _ = self.postgres.remove();

@@ -11,6 +11,9 @@ use crate::relay::scene::Scene;
 /// Where relays stop themselves, so that they are killed exactly there.
 const POINTS: [&str; 3] = ["relay.opened", "relay.sent", "relay.acknowledged"];
 
+/// How often a long campaign says how far it is.
+const TOLD_EVERY: u32 = 50;
+
 /// Two relays, of which one may be active, and perhaps a third one that stands still.
 pub(super) struct Chaos<'a> {
     scene: Scene,
@@ -66,6 +69,7 @@ impl<'a> Chaos<'a> {
 
     /// Kills so many times, each time after some rows went through.
     pub(super) async fn kill(mut self, kills: u32) -> Survivors {
+        let mut told = 0;
         while self.told.kills() < kills {
             self.some_rows_go_through().await;
             match self.random.random_range(0..20) {
@@ -73,6 +77,10 @@ impl<'a> Chaos<'a> {
                 1 => self.cut_off().await,
                 2..=4 => self.freeze().await,
                 _ => self.kill_one().await,
+            }
+            if self.told.kills() >= told + TOLD_EVERY {
+                told = self.told.kills();
+                println!("{told} of {kills} kills");
             }
         }
         // One that is left may stand still, or be about to.
