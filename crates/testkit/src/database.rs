@@ -58,7 +58,7 @@ impl TestDatabase {
         if let Err(error) = connect(server.as_str()).await.batch_execute(&made).await {
             panic!("{made}: {error:?}");
         }
-        Self { name, server, goes_with_server }
+        Self { name, server, goes_with_server: false }
     }
 
     /// The database's name.
