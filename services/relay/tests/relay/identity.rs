@@ -12,13 +12,6 @@ const ANOTHER_TIMELINE: &str = "UPDATE outbox.cursor SET timeline = timeline + 1
 /// As after a dump was read into another server.
 const ANOTHER_SERVER: &str = "UPDATE outbox.cursor SET system_identifier = '1', timeline = 1";
 
-/// The statement of the page that says what to do.
-fn way_on() -> String {
-    let page = include_str!("../../../../docs/errors/relay-database-changed.md");
-    let (_, rest) = page.split_once("```sql\n").expect("a statement");
-    rest.split_once("```").expect("its end").0.to_owned()
-}
-
 /// Waits until a standby has looked at the database once more, from its beginning.
 async fn looked_again(house: &House) {
     let now = house.outbox.admin.query_one("SELECT clock_timestamp()::text", &[]).await.expect("a time");
