@@ -70,7 +70,7 @@ fn run(arguments: &Arguments, undertaking: &Undertaking) -> Result<bool> {
             runtime.block_on(bench.run())
         }
     };
-    stack.end(&progress)?;
+    stack.end(undertaking, &progress)?;
     let figures = measured?;
     for figure in &figures {
         println!("{}", figure.to_json());

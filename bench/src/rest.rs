@@ -7,7 +7,7 @@ use reqwest::{Client, Method};
 use serde_json::Value;
 
 /// How long Connect may take to do what it accepted.
-const STATE_MAX: Duration = Duration::from_secs(90);
+const STATE_MAX: Duration = Duration::from_secs(180);
 
 /// Nothing tells an outsider when a connector has got there.
 const ASK_INTERVAL: Duration = Duration::from_millis(50);

@@ -42,6 +42,8 @@ impl Stack {
         undertaking.remove_when_interrupted(layout.dir());
         let begun = Self::begin(layout.clone(), lock, undertaking, progress);
         if begun.is_err() {
+            // What fails because it is being taken back is not to be cleared by two at once.
+            undertaking.give_way_to_interrupt();
             clear(&layout)?;
         }
         begun
@@ -92,7 +94,8 @@ impl Stack {
     }
 
     /// Stops all of it and removes its data.
-    pub(crate) fn end(self, progress: &Progress) -> Result<()> {
+    pub(crate) fn end(self, undertaking: &Undertaking, progress: &Progress) -> Result<()> {
+        undertaking.give_way_to_interrupt();
         progress.say("Stopping, and removing what was made");
         clear(&self.layout)
     }
