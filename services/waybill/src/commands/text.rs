@@ -27,7 +27,7 @@ pub(super) fn address(path: &str, parameters: &[(&str, &str)]) -> String {
         for byte in value.bytes() {
             match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                    address.push(char::from(byte))
+                    address.push(char::from(byte));
                 }
                 other => address.push_str(&format!("%{other:02X}")),
             }
