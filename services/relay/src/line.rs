@@ -190,6 +190,7 @@ impl Line {
         self.unsent.len() + self.flight.rows() <= self.options.flight_rows_max()
             && self.unsent_bytes + self.flight.bytes() < self.options.flight_bytes_max()
             && self.flight.settled().held < HELD_ROWS_MAX
+            && self.flight.settled().events < self.options.settled_rows_max()
     }
 
     /// Whether something can be done without waiting: rows handed over, or a failure dealt with.

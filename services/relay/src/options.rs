@@ -9,6 +9,10 @@ use waybill_runtime::config;
 /// At most so many pages are in flight, so that reading, sending and acknowledging overlap.
 const PAGES_IN_FLIGHT_MAX: usize = 4;
 
+/// No page is read while so many pages are acknowledged that the cursor has not passed, because its move takes long: who
+/// takes over would send them again.
+const PAGES_SETTLED_MAX: i32 = 64;
+
 /// A lease is renewed so often in its term.
 const RENEWALS_A_LEASE: u32 = 3;
 
@@ -31,6 +35,8 @@ pub(crate) struct Options {
     pub(crate) page: PageLimits,
     /// The producer's linger.
     pub(crate) linger: Duration,
+    /// The producer's largest batch.
+    pub(crate) batch_bytes_max: usize,
     /// The producer's codec.
     pub(crate) compression: config::Compression,
 }
@@ -47,6 +53,7 @@ impl Options {
                 bytes_max: i64::try_from(section.page_bytes_max).unwrap_or(i64::MAX).max(1),
             },
             linger: Duration::from_millis(section.linger_ms),
+            batch_bytes_max: section.batch_bytes_max,
             compression: section.compression,
         }
     }
@@ -69,6 +76,11 @@ impl Options {
     /// The cursor moves in steps of so many rows while more are in flight.
     pub(crate) fn step_rows(&self) -> i32 {
         i32::try_from(self.page.rows_max).unwrap_or(i32::MAX)
+    }
+
+    /// No page is read while so many rows are acknowledged and not passed.
+    pub(crate) fn settled_rows_max(&self) -> i32 {
+        self.step_rows().saturating_mul(PAGES_SETTLED_MAX)
     }
 
     /// How long after a renewal the next one is due.

@@ -39,6 +39,7 @@ const OURS: &[&str] = &[
     "partitioner",
     "linger.ms",
     "queue.buffering.max.ms",
+    "batch.size",
     "compression.type",
     "compression.codec",
     "queue.buffering.max.messages",
@@ -169,7 +170,6 @@ pub(crate) fn client_config(settings: &[(String, String)], options: &Options) ->
     let queue_bytes = options.flight_bytes_max().saturating_mul(2 * QUEUE_FACTOR as u64);
     let mut config = ClientConfig::new();
     config
-        .set("batch.size", "262144")
         .set("reconnect.backoff.max.ms", "1000")
         .set("socket.keepalive.enable", "true")
         // Every topic was asked for before its first row: when one is gone, it need not be waited for.
@@ -185,6 +185,7 @@ pub(crate) fn client_config(settings: &[(String, String)], options: &Options) ->
         .set("message.timeout.ms", "0")
         .set("partitioner", "murmur2_random")
         .set("linger.ms", options.linger.as_millis().to_string())
+        .set("batch.size", options.batch_bytes_max.clamp(1, i32::MAX as usize).to_string())
         .set("compression.type", options.compression.as_str())
         .set("queue.buffering.max.messages", queue_rows.clamp(1, i32::MAX as usize).to_string())
         .set("queue.buffering.max.kbytes", (queue_bytes / 1024).clamp(1024, i32::MAX as u64).to_string())

@@ -16,7 +16,7 @@ pub struct Flight {
     rows: VecDeque<Entry>,
     unacknowledged: usize,
     bytes: u64,
-    /// Ascending. The flight bounds them too: while the cursor cannot move, nothing can be read either.
+    /// Ascending. Who reads bounds them: no page is read while they are many.
     settled: VecDeque<(i64, Standing)>,
     settled_held: usize,
 }

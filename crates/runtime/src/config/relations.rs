@@ -192,6 +192,7 @@ impl Config {
             ("relay.poll_interval_ms", self.relay.poll_interval_ms),
             ("relay.page_rows", u64_of(self.relay.page_rows)),
             ("relay.page_bytes_max", self.relay.page_bytes_max as u64),
+            ("relay.batch_bytes_max", self.relay.batch_bytes_max as u64),
             ("worker.slots", self.worker.slots as u64),
             ("worker.heartbeat_ms", self.worker.heartbeat_ms),
             ("worker.poll_interval_ms", self.worker.poll_interval_ms),

@@ -18,6 +18,8 @@ pub struct Relay {
     pub page_bytes_max: usize,
     /// How long the producer waits for a batch to fill.
     pub linger_ms: u64,
+    /// The most bytes of one of the producer's batches, before compression.
+    pub batch_bytes_max: usize,
     /// The producer's codec.
     pub compression: Compression,
     /// The outboxes of other services, by the names that logs and metrics call them. The product's own, `main`, is always
@@ -65,6 +67,7 @@ impl Default for Relay {
             page_rows: 1000,
             page_bytes_max: 16_777_216,
             linger_ms: 5,
+            batch_bytes_max: 262_144,
             compression: Compression::Lz4,
             outboxes: Outboxes::new(),
         }
