@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use rdkafka::admin::{AdminClient, AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
@@ -49,19 +49,6 @@ impl TestTopics {
         match made.map(|mut results| results.pop()) {
             Ok(Some(Ok(_))) => topic,
             other => panic!("cannot create the topic {topic}: {other:?}"),
-        }
-    }
-
-    /// Sets a topic's own configuration: `min.insync.replicas`, `max.message.bytes`.
-    ///
-    /// # Panics
-    /// When Kafka refuses.
-    pub async fn configure(&self, topic: &str, name: &str, value: &str) {
-        let change = AlterConfig::new(ResourceSpecifier::Topic(topic)).set(name, value);
-        let changed = admin(&kafka_bootstrap()).alter_configs([&change], &AdminOptions::new()).await;
-        match changed.map(|mut results| results.pop()) {
-            Ok(Some(Ok(_))) => {}
-            other => panic!("cannot set {name} of the topic {topic}: {other:?}"),
         }
     }
 }
