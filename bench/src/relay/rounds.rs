@@ -4,6 +4,7 @@ use anyhow::Result;
 use tokio_postgres::Client;
 
 use super::debezium;
+use super::event::Event;
 use super::outbox::Outbox;
 use super::size::{PARTITIONS, Size};
 use super::waybill::{self, Waybill};
@@ -33,9 +34,10 @@ impl Rounds<'_> {
     pub(crate) async fn send_bare(&self, round: usize) -> Result<f64> {
         let rows = self.rows(round);
         let topic = self.topic("bare", round).await?;
+        let events: Vec<Event> = (0..rows).map(Event::of).collect();
         let meter = self.progress.begin("  bare producer", rows);
         let shares = self.shares(&[]);
-        let took = bare::send(&self.stack.bootstrap(), topic.name(), rows, &meter)?;
+        let took = bare::send(&self.stack.bootstrap(), topic.name(), &events, &meter)?;
         let rate = per_second(rows, took.as_secs_f64());
         meter.end(&format!("{rate:.0} events/s; {}", shares.describe()));
         Ok(rate)
