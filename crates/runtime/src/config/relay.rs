@@ -64,9 +64,9 @@ impl Default for Relay {
         Self {
             lease_ms: 10_000,
             poll_interval_ms: 500,
-            page_rows: 1000,
+            page_rows: 2000,
             page_bytes_max: 16_777_216,
-            linger_ms: 5,
+            linger_ms: 1,
             batch_bytes_max: 262_144,
             compression: Compression::Lz4,
             outboxes: Outboxes::new(),
