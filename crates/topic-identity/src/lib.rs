@@ -4,9 +4,11 @@
 //! what follows from an id, which is for whoever sends or reads.
 #![expect(unsafe_code, reason = "librdkafka's C interface; each block says why it is sound")]
 
+mod brokers;
+
 use std::ffi::{CStr, CString, NulError, c_char, c_int};
 use std::ptr::{self, NonNull};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rdkafka::ClientConfig;
 use rdkafka::bindings as ffi;
@@ -53,6 +55,8 @@ pub async fn topic_id(settings: &[(String, String)], topic: &str, timeout: Durat
     config.extend(settings.iter().cloned());
     // Without a group it joins nothing, and closing it waits for nobody.
     config.remove("group.id");
+    // Who asks for a topic does not make it.
+    config.set("allow.auto.create.topics", "false");
     let topic = topic.to_owned();
     tokio::task::spawn_blocking(move || {
         let client: BaseConsumer = config.create().map_err(TopicIdError::Client)?;
@@ -70,7 +74,7 @@ pub fn describe_one<C: ClientContext>(client: &Client<C>, topic: &str, timeout: 
 }
 
 /// Asks over a client that is there already for the ids of many topics at once. Blocks. The answers stand in the order of
-/// the names.
+/// the names. The client should not be one that makes topics (`allow.auto.create.topics`).
 ///
 /// # Errors
 /// When nothing was learnt about any of them: see [`TopicIdError`].
@@ -82,14 +86,39 @@ pub fn describe<C: ClientContext>(
     if topics.is_empty() {
         return Ok(Vec::new());
     }
+    let deadline = Instant::now() + timeout;
     let names = topics.iter().map(|topic| CString::new(*topic)).collect::<Result<Vec<_>, _>>()?;
+    let brokers = brokers::to_ask(client, &names, left_ms(deadline))?;
+    // SAFETY: `client` outlives the queue, which its guard destroys once.
+    let queue =
+        unsafe { Guard::new(ffi::rd_kafka_queue_new(client.native_ptr()), ffi::rd_kafka_queue_destroy)? };
+    if brokers.is_empty() {
+        ask(client, &names, None, left_ms(deadline), &queue)?;
+    }
+    for broker in &brokers {
+        ask(client, &names, Some(*broker), left_ms(deadline), &queue)?;
+    }
+    let mut answers = first_answer(&queue, brokers.len().max(1), deadline + ANSWER_GRACE)?;
+    let answer = |topic: &&str| {
+        let place = answers.iter().position(|(name, _)| name == topic);
+        place.map_or(Err(NOT_ANSWERED), |place| answers.swap_remove(place).1)
+    };
+    Ok(topics.iter().map(answer).collect())
+}
+
+/// Asks one broker, or whichever librdkafka chooses, to describe topics. The answer comes to the queue.
+fn ask<C: ClientContext>(
+    client: &Client<C>,
+    names: &[CString],
+    broker: Option<i32>,
+    timeout_ms: c_int,
+    queue: &Guard<ffi::rd_kafka_queue_t>,
+) -> Result<(), TopicIdError> {
     let mut pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
-    let timeout_ms = c_int::try_from(timeout.as_millis()).unwrap_or(c_int::MAX);
-    let answer_ms = timeout_ms.saturating_add(ANSWER_GRACE.as_millis() as c_int);
-    // SAFETY: `client` outlives this block, so its pointer is valid throughout. `pointers` point to as many
-    // NUL-terminated strings, which librdkafka copies before it returns. Collection, options and queue are made here and
-    // destroyed by their guards, exactly once, after the request was enqueued with its own references to what it needs.
-    let event = unsafe {
+    // SAFETY: `client` and `queue` outlive this block, so their pointers are valid throughout. `pointers` point to as many
+    // NUL-terminated strings, which librdkafka copies before it returns. Collection and options are made here and destroyed
+    // by their guards, exactly once, after the request was enqueued with its own references to what it needs.
+    unsafe {
         let collection = Guard::new(
             ffi::rd_kafka_TopicCollection_of_topic_names(pointers.as_mut_ptr(), pointers.len()),
             ffi::rd_kafka_TopicCollection_destroy,
@@ -101,21 +130,46 @@ pub fn describe<C: ClientContext>(
             ),
             ffi::rd_kafka_AdminOptions_destroy,
         )?;
-        let queue = Guard::new(ffi::rd_kafka_queue_new(client.native_ptr()), ffi::rd_kafka_queue_destroy)?;
         let refused =
             ffi::rd_kafka_AdminOptions_set_request_timeout(options.get(), timeout_ms, ptr::null_mut(), 0);
         if refused.is_error() {
             return Err(TopicIdError::Kafka(refused.into()));
         }
+        if let Some(broker) = broker {
+            let refused = ffi::rd_kafka_AdminOptions_set_broker(options.get(), broker, ptr::null_mut(), 0);
+            if refused.is_error() {
+                return Err(TopicIdError::Kafka(refused.into()));
+            }
+        }
         ffi::rd_kafka_DescribeTopics(client.native_ptr(), collection.get(), options.get(), queue.get());
-        Guard::new(ffi::rd_kafka_queue_poll(queue.get(), answer_ms), ffi::rd_kafka_event_destroy)?
-    };
-    let mut answers = read(&event)?;
-    let answer = |topic: &&str| {
-        let place = answers.iter().position(|(name, _)| name == topic);
-        place.map_or(Err(NOT_ANSWERED), |place| answers.swap_remove(place).1)
-    };
-    Ok(topics.iter().map(answer).collect())
+    }
+    Ok(())
+}
+
+/// Waits for the first of so many answers that says something, or the last one's error.
+fn first_answer(
+    queue: &Guard<ffi::rd_kafka_queue_t>,
+    asked: usize,
+    deadline: Instant,
+) -> Result<Vec<(String, Described)>, TopicIdError> {
+    let mut answer = Err(NOT_ANSWERED);
+    for _ in 0..asked {
+        // SAFETY: the queue is alive; the event is owned by its guard, which destroys it once.
+        let event = unsafe {
+            Guard::new(ffi::rd_kafka_queue_poll(queue.get(), left_ms(deadline)), ffi::rd_kafka_event_destroy)?
+        };
+        answer = read(&event);
+        if answer.is_ok() {
+            break;
+        }
+    }
+    answer
+}
+
+/// What is left until then, in milliseconds: at least one, so that what is there already is still taken.
+fn left_ms(deadline: Instant) -> c_int {
+    let left = deadline.saturating_duration_since(Instant::now());
+    c_int::try_from(left.as_millis()).unwrap_or(c_int::MAX).max(1)
 }
 
 /// Copies what an answer says about each topic.

@@ -73,6 +73,8 @@ impl Watch {
         config.extend(settings.iter().cloned());
         // Without a group it joins nothing, and closing it waits for nobody.
         config.remove("group.id");
+        // Who asks for a topic does not make it.
+        config.set("allow.auto.create.topics", "false");
         let client = Some(Arc::new(config.create()?));
         Ok(Self {
             asker: Arc::new(Asker { client, pool, settings, options: options.clone(), fence }),

@@ -15,4 +15,5 @@ mod refusal;
 mod several;
 mod takeover;
 mod topics;
+mod topics_brokers;
 mod window;

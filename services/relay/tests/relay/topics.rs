@@ -103,7 +103,7 @@ async fn a_topic_that_was_deleted_and_made_again_gets_nothing_until_a_person_agr
 }
 
 /// Somebody asks for what is held to be tried now, and not after a growing wait.
-async fn at_once(house: &House) {
+pub(crate) async fn at_once(house: &House) {
     let ask =
         "UPDATE outbox.holds SET resume_requested_at = now() WHERE ended_at IS NULL; NOTIFY waybill_outbox";
     house.outbox.run(ask).await;
