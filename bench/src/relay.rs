@@ -27,7 +27,7 @@ use anyhow::{Context, Result};
 use tokio_postgres::Client;
 use waybill_devstack::Undertaking;
 
-use self::debezium::Debezium;
+use self::debezium::{Debezium, Tuning};
 use self::report::Report;
 use self::rounds::{Rounds, WARM_UP};
 use self::size::Size;
@@ -94,7 +94,9 @@ impl<'run> Bench<'run> {
             progress.say(&format!("Writing at a pace, round {round} of {}", self.size.rounds));
             report.paced.measure(progress, async || rounds.pace_relay(round).await).await;
             if let Some(peer) = peer {
-                report.peer_paced.measure(progress, async || rounds.pace_peer(round, peer).await).await;
+                for (series, tuning) in report.peer_paced.iter_mut().zip(Tuning::ALL) {
+                    series.measure(progress, async || rounds.pace_peer(round, peer, tuning).await).await;
+                }
             }
         }
     }
@@ -111,7 +113,9 @@ impl<'run> Bench<'run> {
         report.bare.measure(progress, async || rounds.send_bare(round).await).await;
         report.held.measure(progress, async || rounds.drain_relay(round, true).await).await;
         if let Some(peer) = peer {
-            report.peer.measure(progress, async || rounds.drain_peer(round, peer).await).await;
+            for (series, tuning) in report.peer.iter_mut().zip(Tuning::ALL) {
+                series.measure(progress, async || rounds.drain_peer(round, peer, tuning).await).await;
+            }
         }
     }
 

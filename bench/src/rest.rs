@@ -1,9 +1,10 @@
 //! Kafka Connect's REST API, as much of it as a run needs.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use reqwest::{Client, Method};
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 
 /// How long Connect may take to do what it accepted.
@@ -22,6 +23,13 @@ pub(crate) struct Connector {
 impl Connector {
     pub(crate) fn at(port: u16, name: &str) -> Self {
         Self { client: Client::new(), url: format!("http://127.0.0.1:{port}/connectors/{name}") }
+    }
+
+    /// Gives a stopped connector these settings.
+    pub(crate) async fn configure(&self, settings: &BTreeMap<&'static str, String>) -> Result<()> {
+        let request = self.client.put(format!("{}/config", self.url)).json(settings);
+        answer(request, "config").await?;
+        self.reach("STOPPED", 0).await
     }
 
     /// Has its task run, and does not wait for that.
@@ -59,15 +67,18 @@ impl Connector {
     }
 
     async fn ask(&self, method: Method, path: &str) -> Result<Value> {
-        let request = self.client.request(method, format!("{}/{path}", self.url));
-        let answer = request.send().await.context("Connect does not answer")?;
-        let status = answer.status();
-        let body = answer.text().await.context("Connect does not finish its answer")?;
-        if !status.is_success() {
-            bail!("Connect refuses {path} ({status}): {body}");
-        }
-        if body.is_empty() { Ok(Value::Null) } else { Ok(serde_json::from_str(&body)?) }
+        answer(self.client.request(method, format!("{}/{path}", self.url)), path).await
     }
+}
+
+async fn answer(request: RequestBuilder, what: &str) -> Result<Value> {
+    let answer = request.send().await.context("Connect does not answer")?;
+    let status = answer.status();
+    let body = answer.text().await.context("Connect does not finish its answer")?;
+    if !status.is_success() {
+        bail!("Connect refuses {what} ({status}): {body}");
+    }
+    if body.is_empty() { Ok(Value::Null) } else { Ok(serde_json::from_str(&body)?) }
 }
 
 fn first_line(trace: &Value) -> &str {

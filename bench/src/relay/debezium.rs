@@ -1,5 +1,6 @@
 //! The peer: Debezium's connector for Postgres with its outbox event router, in Kafka Connect, tuned.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
@@ -11,8 +12,45 @@ use waybill_devstack::{ServiceFile, Undertaking, find_java};
 use crate::rest::Connector;
 use crate::stack::{Stack, jars};
 
-/// What the figures call it.
-pub(crate) const NAME: &str = "Debezium 3.6.1";
+/// How it is tuned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tuning {
+    /// What the goals were set beside: codec, linger and batches of the producer, batches and queue of the connector.
+    Listed,
+    /// That, and what else was found to help: nothing waits for a batch to fill, and five requests are on the way.
+    Further,
+}
+
+impl Tuning {
+    pub(crate) const ALL: [Self; 2] = [Self::Listed, Self::Further];
+
+    /// What the figures call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Listed => "Debezium 3.6.1",
+            Self::Further => "Debezium 3.6.1, tuned further",
+        }
+    }
+
+    /// In the name of a topic.
+    pub(crate) const fn slug(self) -> &'static str {
+        match self {
+            Self::Listed => "debezium",
+            Self::Further => "debezium-further",
+        }
+    }
+
+    const fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Listed => &[],
+            Self::Further => &[
+                ("poll.interval.ms", "5"),
+                ("producer.override.enable.idempotence", "true"),
+                ("producer.override.max.in.flight.requests.per.connection", "5"),
+            ],
+        }
+    }
+}
 
 /// A database of its own: decoding skips the transactions of another one.
 pub(crate) const DATABASE: &str = "peer";
@@ -48,6 +86,7 @@ const JAVA_OPTIONS: [&str; 5] = [
 #[derive(Debug)]
 pub(crate) struct Debezium {
     connector: Connector,
+    settings: BTreeMap<&'static str, String>,
     pub(crate) pid: i32,
     service: ServiceFile,
 }
@@ -61,20 +100,27 @@ impl Debezium {
         }
         let port = stack.port("connect")?;
         let worker = write(stack, "connect.properties", &worker(stack, port))?;
-        let connector = write(stack, "debezium.properties", &connector(stack)?)?;
+        let settings = connector(stack)?;
+        let properties: Vec<String> =
+            settings.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+        let connector = write(stack, "debezium.properties", &properties.concat())?;
         let mut command = Command::new(find_java());
         command.args(JAVA_OPTIONS).args(["-cp", &jars.class_path()]);
         command.arg("org.apache.kafka.connect.cli.ConnectStandalone").arg(worker).arg(connector);
         let service = stack.service("connect");
         let running = undertaking.start(&mut command, &service, Signal::SIGTERM)?;
-        let debezium = Self { connector: Connector::at(port, CONNECTOR), pid: running.pid, service };
+        let debezium =
+            Self { connector: Connector::at(port, CONNECTOR), settings, pid: running.pid, service };
         debezium.said(debezium.connector.reach("RUNNING", 1).await)?;
         debezium.pause().await?;
         Ok(debezium)
     }
 
-    /// Has its task run, and does not wait for that.
-    pub(crate) async fn resume(&self) -> Result<()> {
+    /// Has its task run, tuned like that, and does not wait for it.
+    pub(crate) async fn resume(&self, tuning: Tuning) -> Result<()> {
+        let mut settings = self.settings.clone();
+        settings.extend(tuning.settings().iter().map(|(name, value)| (*name, (*value).to_owned())));
+        self.said(self.connector.configure(&settings).await)?;
         self.said(self.connector.resume().await)
     }
 
@@ -100,7 +146,7 @@ fn write(stack: &Stack, name: &str, text: &str) -> Result<std::path::PathBuf> {
     Ok(path)
 }
 
-/// The producer as tuned as the relay's: lz4, linger 5 ms, batches of 262,144 B, and five requests on the way.
+/// The producer as tuned as the relay's: lz4, linger 5 ms, batches of 262,144 B. Nothing is parsed on the way.
 fn worker(stack: &Stack, port: u16) -> String {
     format!(
         "\
@@ -113,8 +159,6 @@ header.converter=org.apache.kafka.connect.storage.StringConverter
 offset.storage.file.filename={}
 offset.flush.interval.ms=5000
 producer.acks=all
-producer.enable.idempotence=true
-producer.max.in.flight.requests.per.connection=5
 producer.compression.type=lz4
 producer.linger.ms=5
 producer.batch.size=262144
@@ -124,39 +168,36 @@ producer.batch.size=262144
     )
 }
 
-/// Batches and queue as large as pays off, and a poll interval that does not hold a batch back for long.
-fn connector(stack: &Stack) -> Result<String> {
+/// The connector and its event router: every row from the slot, batches and queue as large as pays off.
+fn connector(stack: &Stack) -> Result<BTreeMap<&'static str, String>> {
     let url: Config = stack.database_url(DATABASE).parse()?;
-    let password = url.get_password().unwrap_or_default();
-    let (port, user) = (url.get_ports().first().copied(), url.get_user());
-    Ok(format!(
-        "\
-name={CONNECTOR}
-connector.class=io.debezium.connector.postgresql.PostgresConnector
-tasks.max=1
-plugin.name=pgoutput
-database.hostname=127.0.0.1
-database.port={}
-database.user={}
-database.password={}
-database.dbname={DATABASE}
-topic.prefix={DATABASE}
-slot.name={CONNECTOR}
-publication.name={CONNECTOR}
-publication.autocreate.mode=disabled
-table.include.list=public.outbox
-snapshot.mode=no_data
-tombstones.on.delete=false
-max.batch.size=8192
-max.queue.size=32768
-poll.interval.ms=5
-transforms=outbox
-transforms.outbox.type=io.debezium.transforms.outbox.EventRouter
-transforms.outbox.route.topic.replacement=${{routedByValue}}
-transforms.outbox.table.fields.additional.placement=type:header:ce_type,ce_source:header,ce_specversion:header
-",
-        port.context("no port")?,
-        user.context("no user")?,
-        std::str::from_utf8(password)?,
-    ))
+    let password = std::str::from_utf8(url.get_password().unwrap_or_default())?.to_owned();
+    let port = url.get_ports().first().context("no port")?.to_string();
+    let user = url.get_user().context("no user")?.to_owned();
+    let fixed = [
+        ("name", CONNECTOR),
+        ("connector.class", "io.debezium.connector.postgresql.PostgresConnector"),
+        ("tasks.max", "1"),
+        ("plugin.name", "pgoutput"),
+        ("database.hostname", "127.0.0.1"),
+        ("database.dbname", DATABASE),
+        ("topic.prefix", DATABASE),
+        ("slot.name", CONNECTOR),
+        ("publication.name", CONNECTOR),
+        ("publication.autocreate.mode", "disabled"),
+        ("table.include.list", "public.outbox"),
+        ("snapshot.mode", "no_data"),
+        ("tombstones.on.delete", "false"),
+        ("max.batch.size", "8192"),
+        ("max.queue.size", "32768"),
+        ("transforms", "outbox"),
+        ("transforms.outbox.type", "io.debezium.transforms.outbox.EventRouter"),
+        ("transforms.outbox.route.topic.replacement", "${routedByValue}"),
+        (
+            "transforms.outbox.table.fields.additional.placement",
+            "type:header:ce_type,ce_source:header,ce_specversion:header",
+        ),
+    ];
+    let own = [("database.port", port), ("database.user", user), ("database.password", password)];
+    Ok(fixed.map(|(name, value)| (name, value.to_owned())).into_iter().chain(own).collect())
 }

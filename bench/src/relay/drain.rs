@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use tokio_postgres::Client;
 
-use super::debezium::Debezium;
+use super::debezium::{Debezium, Tuning};
 use super::outbox::Outbox;
-use super::rounds::{Rounds, per_second};
+use super::rounds::{Rounds, WARM_UP, per_second};
 use super::stall::{LOOK_INTERVAL, Stall};
 use super::standing::{Cost, Look, Standing};
 use super::waybill::Relay;
@@ -107,15 +107,15 @@ impl Rounds<'_> {
 
     /// Debezium, from the first record that it sends to the last one, in events a second: neither its start nor the log
     /// that it has to skip counts.
-    pub(crate) async fn drain_peer(&self, round: usize, peer: &Debezium) -> Result<f64> {
-        let rows = self.rows(round);
-        let topic = &self.topic("debezium", round).await?;
+    pub(crate) async fn drain_peer(&self, round: usize, peer: &Debezium, tuning: Tuning) -> Result<f64> {
+        let rows = if round == WARM_UP { self.size.peer_warm_up_rows } else { self.size.rows };
+        let topic = &self.topic(tuning.slug(), round).await?;
         self.fill(Outbox::Debezium, topic.name(), rows).await?;
-        peer.resume().await?;
+        peer.resume(tuning).await?;
         let already = arrived(topic, 1, peer, |_| ()).await?;
         let begun = Instant::now();
         let shares = self.shares(&[("connect", peer.pid)]);
-        let meter = self.progress.begin("  Debezium", rows);
+        let meter = self.progress.begin(&format!("  {}", tuning.name()), rows);
         arrived(topic, rows, peer, |done| meter.set(done)).await?;
         let rate = per_second(rows.saturating_sub(already), begun.elapsed().as_secs_f64());
         meter.end(&format!("{rate:.0} events/s; {}", shares.describe()));

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::debezium::Debezium;
+use super::debezium::{Debezium, Tuning};
 use super::latency::Latencies;
 use super::outbox::Outbox;
 use super::rounds::{Rounds, per_second};
@@ -39,10 +39,10 @@ impl Rounds<'_> {
     }
 
     /// Behind Debezium's.
-    pub(crate) async fn pace_peer(&self, round: usize, peer: &Debezium) -> Result<Paced> {
+    pub(crate) async fn pace_peer(&self, round: usize, peer: &Debezium, tuning: Tuning) -> Result<Paced> {
         // Nothing of the earlier rounds is to be skipped once the pace begins: the prelude waits for that.
-        peer.resume().await?;
-        let paced = self.pace("debezium", Outbox::Debezium, round, &[("connect", peer.pid)]).await;
+        peer.resume(tuning).await?;
+        let paced = self.pace(tuning.slug(), Outbox::Debezium, round, &[("connect", peer.pid)]).await;
         let paused = peer.pause().await;
         let paced = paced?;
         paused.map(|()| paced)

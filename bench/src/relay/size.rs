@@ -26,16 +26,28 @@ pub(crate) struct Size {
     pub(crate) rounds: usize,
     /// Rows of the backlog that only warms up.
     pub(crate) warm_up_rows: u64,
+    /// The same for Debezium, whose code Java compiles while it runs: seen, five times slower before.
+    pub(crate) peer_warm_up_rows: u64,
     /// How long the writers write at their pace, a round.
     pub(crate) pace_for: Duration,
 }
 
 impl Size {
-    pub(crate) const FULL: Self =
-        Self { rows: 1_000_000, rounds: 3, warm_up_rows: 100_000, pace_for: Duration::from_secs(20) };
+    pub(crate) const FULL: Self = Self {
+        rows: 1_000_000,
+        rounds: 3,
+        warm_up_rows: 100_000,
+        peer_warm_up_rows: 300_000,
+        pace_for: Duration::from_secs(20),
+    };
 
-    pub(crate) const QUICK: Self =
-        Self { rows: 60_000, rounds: 1, warm_up_rows: 30_000, pace_for: Duration::from_secs(5) };
+    pub(crate) const QUICK: Self = Self {
+        rows: 60_000,
+        rounds: 1,
+        warm_up_rows: 30_000,
+        peer_warm_up_rows: 100_000,
+        pace_for: Duration::from_secs(5),
+    };
 
     /// Events of one paced round.
     pub(crate) fn paced_events(&self) -> u64 {
