@@ -123,9 +123,10 @@ async fn write_some(writer: u64, plan: Arc<Plan>, commits: Arc<Commits>, ready: 
     Ok(())
 }
 
-/// As a service does after its commits.
+/// As a service does after its commits. A hint need not be durable, and a NOTIFY is a commit like any other.
 async fn wake(url: String, commits: Arc<Commits>) -> Result<()> {
     let db = connect(&url).await?;
+    db.batch_execute("SET synchronous_commit = off").await?;
     loop {
         commits.committed.notified().await;
         db.batch_execute(include_str!("sql/wake.sql")).await?;
