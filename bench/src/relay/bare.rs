@@ -14,17 +14,14 @@ use rdkafka::producer::{BaseRecord, Producer, ProducerContext, ThreadedProducer}
 use super::event::{Event, ID, SOURCE, TYPE, VERSION};
 use crate::progress::Meter;
 
-/// The relay's own settings, `services/relay/src/producer.rs`.
-const SETTINGS: [(&str, &str); 9] = [
-    ("batch.size", "262144"),
+/// What the relay's producer has that nobody configures (`services/relay/src/producer.rs`).
+const SETTINGS: [(&str, &str); 6] = [
     ("message.max.bytes", "1048576"),
     ("acks", "all"),
     ("enable.idempotence", "true"),
     ("enable.gapless.guarantee", "true"),
     ("message.timeout.ms", "0"),
     ("partitioner", "murmur2_random"),
-    ("linger.ms", "5"),
-    ("compression.type", "lz4"),
 ];
 
 /// How long the acknowledgement of the last record may take.
@@ -36,13 +33,21 @@ const FULL_WAIT: Duration = Duration::from_millis(1);
 /// How often a person hears of it, in records.
 const PROGRESS_RECORDS: u64 = 1_000;
 
-/// Sends these events, and gives how long it took from the first one to the last one's acknowledgement.
-pub(crate) fn send(bootstrap: &str, topic: &str, events: &[Event], meter: &Meter) -> Result<Duration> {
+/// Sends these events by a producer with these settings beside those, and gives how long it took from the first one to
+/// the last one's acknowledgement.
+pub(crate) fn send(
+    settings: &[(&'static str, String)],
+    topic: &str,
+    events: &[Event],
+    meter: &Meter,
+) -> Result<Duration> {
     let acknowledged = Arc::new(AtomicU64::new(0));
     let mut config = ClientConfig::new();
-    config.set("bootstrap.servers", bootstrap);
     for (name, value) in SETTINGS {
         config.set(name, value);
+    }
+    for (name, value) in settings {
+        config.set(*name, value);
     }
     let counter = Acknowledgements(Arc::clone(&acknowledged));
     let producer: ThreadedProducer<Acknowledgements> = config.create_with_context(counter)?;

@@ -34,10 +34,12 @@ impl Rounds<'_> {
     pub(crate) async fn send_bare(&self, round: usize) -> Result<f64> {
         let rows = self.rows(round);
         let topic = self.topic("bare", round).await?;
+        let mut settings = self.waybill.producer_settings()?;
+        settings.push(("bootstrap.servers", self.stack.bootstrap()));
         let events: Vec<Event> = (0..rows).map(Event::of).collect();
         let meter = self.progress.begin("  bare producer", rows);
         let shares = self.shares(&[]);
-        let took = bare::send(&self.stack.bootstrap(), topic.name(), &events, &meter)?;
+        let took = bare::send(&settings, topic.name(), &events, &meter)?;
         let rate = per_second(rows, took.as_secs_f64());
         meter.end(&format!("{rate:.0} events/s; {}", shares.describe()));
         Ok(rate)

@@ -18,6 +18,10 @@ pub(crate) const DATABASE: &str = "waybill";
 /// A migration makes a login for each.
 const ROLES: [&str; 7] = ["api", "relay", "worker", "search", "stats", "notifier", "reconciler"];
 
+/// What of `[relay]` its producer is made with, and librdkafka's name for it.
+const PRODUCER_SETTINGS: [(&str, &str); 3] =
+    [("linger_ms", "linger.ms"), ("batch_bytes_max", "batch.size"), ("compression", "compression.type")];
+
 /// The `waybill` that is measured.
 #[derive(Debug)]
 pub(crate) struct Waybill<'run> {
@@ -37,6 +41,23 @@ impl<'run> Waybill<'run> {
             Self { binary: binary.to_owned(), config, service: stack.service("relay"), undertaking };
         undertaking.run(waybill.command().args(["migrate", "apply"]), "waybill", "is it built?")?;
         Ok(waybill)
+    }
+
+    /// What the relay's producer is configured with, under librdkafka's names.
+    pub(crate) fn producer_settings(&self) -> Result<Vec<(&'static str, String)>> {
+        let mut command = self.command();
+        let shown =
+            self.undertaking.run(command.args(["config", "show", "--json"]), "waybill", "is it built?")?;
+        let shown: serde_json::Value =
+            serde_json::from_str(&shown).context("the configuration is no JSON")?;
+        let setting = |(ours, theirs): (&'static str, &'static str)| {
+            let value = &shown["relay"][ours];
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (!value.is_null())
+                .then_some((theirs, text))
+                .with_context(|| format!("no relay.{ours} is configured"))
+        };
+        PRODUCER_SETTINGS.into_iter().map(setting).collect()
     }
 
     /// Starts the relay as a process of its own.
