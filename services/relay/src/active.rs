@@ -53,9 +53,9 @@ pub(crate) async fn relay(
     let retry = DATABASE_RETRY;
     let watch = Watch::start(pool.clone(), context.kafka_settings(), options, cursor.fence)?;
     let timers = Timers::start();
-    let more = More::Unknown;
+    let (more, poll_at) = (More::Unknown, Instant::now());
     let mut active =
-        Active { context, pool, options, wakes, cursor, reading, more, line, retry, watch, timers };
+        Active { context, pool, options, wakes, cursor, reading, more, poll_at, line, retry, watch, timers };
     let flush_is_over = async {
         context.shutdown.cancelled().await;
         sleep(SHUTDOWN_FLUSH_MAX).await;
@@ -87,6 +87,8 @@ pub(crate) struct Active<'a> {
     pub(crate) cursor: Cursor,
     pub(crate) reading: Reading,
     more: More,
+    /// When an idle relay looks again though nothing was heard.
+    poll_at: Instant,
     pub(crate) line: Line,
     retry: Backoff,
     pub(crate) watch: Watch,
@@ -220,7 +222,14 @@ impl Active<'_> {
             }
             let is_idle = self.is_idle() && !is_shutting_down;
             tokio::select! {
-                changed = moved.ended() => self.changed(changed?),
+                changed = moved.ended() => {
+                    let changed = changed?;
+                    if !changed.change.is_within_window() {
+                        // It was asked about the window of before: its end is not this one's.
+                        read.forget();
+                    }
+                    self.changed(changed);
+                }
                 answer = read.ended() => self.answered(answer?),
                 () = self.line.wait() => {}
                 () = yield_now(), if !is_shutting_down && self.line.is_ready() => {}
@@ -231,7 +240,7 @@ impl Active<'_> {
                     // Somebody may have decided about a parked row.
                     self.timers.tick_at = Instant::now();
                 }
-                () = sleep(self.options.poll_interval), if is_idle => self.more = More::Unknown,
+                () = sleep_until(self.poll_at), if is_idle => self.more = More::Unknown,
                 () = self.context.shutdown.cancelled(), if !is_shutting_down => {}
             }
         }
@@ -263,7 +272,10 @@ impl Active<'_> {
                 self.line.take_in(page);
             }
             Answer::Survey(survey) => self.reading.surveyed(survey, self.options.page),
-            Answer::Pending(0) => self.more = More::None,
+            Answer::Pending(0) => {
+                self.more = More::None;
+                self.poll_at = Instant::now() + self.options.poll_interval;
+            }
             Answer::Pending(rows) => self.more = More::Waits { rows },
         }
     }
@@ -310,7 +322,7 @@ impl Active<'_> {
                 More::Unknown | More::None => Reading::of(&self.cursor.window),
             };
         }
-        if !matches!(change, Change::Advance(_) | Change::Park(..)) {
+        if !change.is_within_window() {
             self.more = More::Unknown;
         }
         if let Some(batch) = change.batch() {

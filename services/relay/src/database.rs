@@ -80,6 +80,11 @@ impl Change {
         }
     }
 
+    /// Whether the window is the same after it.
+    pub(crate) fn is_within_window(&self) -> bool {
+        matches!(self, Self::Advance(_) | Self::Park(..))
+    }
+
     /// Whether another window is open after it.
     pub(crate) fn is_opening(&self) -> bool {
         matches!(self, Self::Roll(_) | Self::Open | Self::Leave(_))
@@ -133,7 +138,7 @@ impl Connection {
                 Answer::Page(statements.read_page(db, &window, method, after_seq, limits).await?)
             }
             Question::Survey { after_seq } => {
-                Answer::Survey(statements.survey(db, &window, after_seq, limits).await?)
+                Answer::Survey(statements.survey(db, &window, after_seq).await?)
             }
             Question::Pending => Answer::Pending(statements.pending(db, &window, limits).await?),
         })

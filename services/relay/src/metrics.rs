@@ -74,7 +74,7 @@ pub(crate) const HOLDS: Metric = Metric {
 pub(crate) const PARKED_ROWS: Metric = Metric {
     name: "waybill_relay_parked_rows",
     kind: MetricKind::Gauge,
-    help: "Parked rows that Kafka refused, and those that wait behind them or for their topic.",
+    help: "Parked rows that Kafka refused, and those that wait behind them or for their topic; counted up to 100,000.",
     labels: &["outbox", "state"],
 };
 

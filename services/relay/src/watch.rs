@@ -11,6 +11,7 @@ use deadpool_postgres::Pool;
 use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer as _};
 use rdkafka::error::KafkaResult;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use waybill_outbox::hold;
 use waybill_outbox::window::{PageLimits, WindowError};
@@ -30,6 +31,9 @@ const EVENTS_MAX: usize = 100;
 
 /// One row: the first of a hold.
 const HEAD: PageLimits = PageLimits { rows_max: 1, bytes_max: 1 };
+
+/// So many topics are tried at once: each costs a producer, and a connection of the pool that renews the lease.
+const PROBES_MAX: usize = 2;
 
 /// What was found.
 #[derive(Debug)]
@@ -77,7 +81,14 @@ impl Watch {
         config.set("allow.auto.create.topics", "false");
         let client = Some(Arc::new(config.create()?));
         Ok(Self {
-            asker: Arc::new(Asker { client, pool, settings, options: options.clone(), fence }),
+            asker: Arc::new(Asker {
+                client,
+                pool,
+                settings,
+                options: options.clone(),
+                fence,
+                probes: Semaphore::new(PROBES_MAX),
+            }),
             tasks: JoinSet::new(),
             identifying: HashSet::new(),
             probing: HashSet::new(),
@@ -150,6 +161,8 @@ struct Asker {
     settings: Vec<(String, String)>,
     options: Options,
     fence: i64,
+    /// A turn for each probe.
+    probes: Semaphore,
 }
 
 impl Drop for Asker {
@@ -199,6 +212,9 @@ impl Asker {
     }
 
     async fn probe(&self, hold_id: i64, topic: &str) -> Probed {
+        let Ok(_turn) = self.probes.acquire().await else {
+            return Probed::Unclear { detail: "the relay ends".to_owned() };
+        };
         match self.identify(topic).await {
             Identified::Held { trouble, detail } => return Probed::Held { trouble, detail },
             Identified::Unclear { detail } => return Probed::Unclear { detail },

@@ -1,8 +1,10 @@
 //! Reading, sending and moving the cursor at the same time, and what that costs.
 
+use rdkafka::admin::AdminOptions;
 use waybill_testkit::{Launch, eventually};
 
-use crate::fixtures::House;
+use crate::fixtures::{House, write};
+use crate::refusal::admin;
 
 /// Notes every window that the cursor comes to.
 const NOTE_WINDOWS: &str = "
@@ -24,6 +26,23 @@ const WAIT_BEFORE_ADVANCING: &str = "
     END $$;
     CREATE TRIGGER wait_before_advancing BEFORE UPDATE ON outbox.cursor
         FOR EACH ROW WHEN (NEW.after_seq > OLD.after_seq) EXECUTE FUNCTION wait_before_advancing()";
+
+/// Lets a move from one window into the next wait for whoever holds the advisory lock 1.
+const WAIT_BEFORE_ROLLING: &str = "
+    CREATE FUNCTION wait_before_rolling() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock_shared(1);
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER wait_before_rolling BEFORE UPDATE ON outbox.cursor
+        FOR EACH ROW WHEN (
+            OLD.from_snapshot::text <> OLD.to_snapshot::text AND NEW.from_snapshot::text <> NEW.to_snapshot::text
+            AND OLD.to_snapshot::text <> NEW.to_snapshot::text
+        ) EXECUTE FUNCTION wait_before_rolling()";
+
+/// The relays that wait for the advisory lock.
+const ROLLING: &str = "SELECT count(*) FROM pg_stat_activity
+    WHERE usename = 'waybill_relay' AND datname = current_database() AND wait_event = 'advisory'";
 
 /// The statements of relays that wait for a lock.
 const BLOCKED: &str = "SELECT count(*) FROM pg_stat_activity
@@ -60,6 +79,58 @@ async fn a_window_is_left_for_the_next_in_one_move_while_rows_wait_and_only_the_
     assert!(opened.1 == rolled.0 && rolled.0 != rolled.1, "{windows:?}");
     assert!(rolled.1 == drained.0 && drained.0 == drained.1, "{windows:?}");
     assert_eq!(house.outbox.number("SELECT count(*) FROM outbox.batches").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_that_goes_while_a_window_is_left_for_the_next_takes_no_row_of_the_next_along() {
+    let house = House::new(1).await;
+    house.outbox.run(WAIT_BEFORE_ROLLING).await;
+    let idle = house.topics.create("idle", 1).await;
+    // The move holds the cursor's row for longer than a lease usually runs.
+    let relay = Launch::roles(&["relay"], house.settings().set("relay.lease_ms", 120_000)).start();
+    write(&house.outbox.writer, &idle, "a", "known from now on").await;
+    house.write("a", "before").await;
+    house.drained().await;
+
+    let mut admin_of_moves = house.outbox.database.admin().await;
+    let rolling = admin_of_moves.transaction().await.expect("begun");
+    rolling.execute("SELECT pg_advisory_xact_lock(1)", &[]).await.expect("locked");
+    let mut admin_of_windows = house.outbox.database.admin().await;
+    let opening = admin_of_windows.transaction().await.expect("begun");
+    opening.execute("SELECT 1 FROM outbox.cursor FOR UPDATE", &[]).await.expect("locked");
+    house.write("a", "first window").await;
+    eventually("the window waits to be opened", async || {
+        (house.outbox.number(BLOCKED).await == 1).then_some(())
+    })
+    .await;
+    house.write("a", "second window").await;
+    opening.commit().await.expect("let go");
+    eventually("the next one waits, too", async || (house.outbox.number(ROLLING).await == 1).then_some(()))
+        .await;
+
+    admin().delete_topics(&[&idle], &AdminOptions::new()).await.expect("Kafka answers");
+    eventually("the relay starts over", async || {
+        (relay.metric("waybill_relay_delivery_failures_total").await > 0.0).then_some(())
+    })
+    .await;
+    rolling.commit().await.expect("let go");
+    house.drained().await;
+    assert_eq!(house.delivered().await, ["before", "first window", "second window"]);
+    relay.terminate().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_of_which_nobody_speaks_is_found_however_rarely_the_relay_looks() {
+    let house = House::new(1).await;
+    let relay = house.relay(&house.settings().set("relay.poll_interval_ms", 1_500));
+    house.write("a", "announced").await;
+    house.drained().await;
+    for silent in ["one", "another"] {
+        write(&house.outbox.writer, &house.topic, "a", silent).await;
+        house.drained().await;
+    }
+    assert_eq!(house.delivered().await, ["announced", "one", "another"]);
+    relay.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
