@@ -117,8 +117,10 @@ impl Page {
 /// What is left of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survey {
-    /// How many rows, counted up to one more than are read by xid.
+    /// How many rows.
     pub rows: i64,
-    /// The outbox's last row: none of the window lies behind it.
+    /// The first of them.
+    pub first_seq: Option<i64>,
+    /// The last of them.
     pub last_seq: Option<i64>,
 }

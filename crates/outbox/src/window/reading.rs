@@ -4,7 +4,8 @@ use super::page::{PageEnd, PageLimits, Survey};
 use super::position::Window;
 
 /// A window of at most so many pages is read by xid to its end. Each such read looks at the whole window, so that a
-/// larger one is cheaper by `seq`, which looks at every row of the table from one row of the window to the next.
+/// larger one is cheaper by `seq`, which looks at every row of the table from one row of the window to the next. Before the
+/// first one lies all that retention keeps, so that a survey finds it first.
 pub const BY_XID_PAGES_MAX: i64 = 4;
 
 impl PageLimits {
@@ -33,10 +34,10 @@ pub enum Step {
     Read {
         /// How.
         method: Method,
-        /// The last row that was read.
+        /// The last row that was read, or one between it and the next.
         after_seq: i64,
     },
-    /// Count what is left, to know how to read it.
+    /// Count what is left, to know how to read it and from where.
     Survey {
         /// The last row that was read.
         after_seq: i64,
@@ -48,6 +49,7 @@ pub enum Step {
 /// How far a window was read, which is ahead of how far it was acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
+    /// Nothing of the window that was not read lies at or before it.
     after_seq: i64,
     method: Option<Method>,
     is_guess: bool,
@@ -91,13 +93,18 @@ impl Reading {
         }
     }
 
-    /// Notes a survey of the rows after the last one that was read.
+    /// Notes a survey of the rows after the last one that was read. What lies before the first of them was read, or is of
+    /// another window.
     pub fn surveyed(&mut self, survey: Survey, limits: PageLimits) {
-        self.method = Some(match survey.last_seq {
-            Some(last_seq) if survey.rows > limits.by_xid_rows_max() => Method::BySeq { last_seq },
+        let Survey { rows, first_seq, last_seq } = survey;
+        self.method = Some(match last_seq {
+            Some(last_seq) if rows > limits.by_xid_rows_max() => Method::BySeq { last_seq },
             Some(_) | None => Method::ByXid,
         });
-        self.ended = survey.rows == 0;
+        if let Some(first_seq) = first_seq {
+            self.after_seq = self.after_seq.max(first_seq.saturating_sub(1));
+        }
+        self.ended = rows == 0;
     }
 
     /// Whether every row of the window was read.
@@ -121,6 +128,10 @@ mod tests {
         PageEnd { last_seq: Some(last_seq), is_full }
     }
 
+    fn survey(rows: i64, first_seq: i64) -> Survey {
+        Survey { rows, first_seq: Some(first_seq), last_seq: Some(90) }
+    }
+
     #[test]
     fn a_small_window_takes_one_read_by_xid() -> Result<(), ParseSnapshotError> {
         let mut reading = Reading::opened(&window("1:5:", "9:9:", 0)?, 1, LIMITS);
@@ -136,7 +147,7 @@ mod tests {
         reading.read(page(7, true));
         assert_eq!(reading.step(), Step::Survey { after_seq: 7 });
         let few = LIMITS.by_xid_rows_max();
-        reading.surveyed(Survey { rows: few, last_seq: Some(90) }, LIMITS);
+        reading.surveyed(survey(few, 8), LIMITS);
         assert_eq!(reading.step(), Step::Read { method: Method::ByXid, after_seq: 7 });
         reading.read(page(8, true));
         assert_eq!(
@@ -144,7 +155,7 @@ mod tests {
             Step::Read { method: Method::ByXid, after_seq: 8 },
             "one survey is enough"
         );
-        reading.surveyed(Survey { rows: few + 1, last_seq: Some(90) }, LIMITS);
+        reading.surveyed(survey(few + 1, 9), LIMITS);
         assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 8 });
         reading.read(page(9, true));
         assert_eq!(reading.step(), Step::Read { method: Method::BySeq { last_seq: 90 }, after_seq: 9 });
@@ -155,6 +166,33 @@ mod tests {
     fn a_window_for_which_many_rows_wait_is_surveyed_before_it_is_read() -> Result<(), ParseSnapshotError> {
         let reading = Reading::opened(&window("1:5:", "9:9:", 0)?, LIMITS.by_xid_rows_max() + 1, LIMITS);
         assert_eq!(reading.step(), Step::Survey { after_seq: 0 });
+        Ok(())
+    }
+
+    #[test]
+    fn a_large_window_is_read_from_its_first_row_and_not_from_where_the_table_begins()
+    -> Result<(), ParseSnapshotError> {
+        let large = LIMITS.by_xid_rows_max() + 1;
+        let by_seq = Method::BySeq { last_seq: 90 };
+        let mut opened = Reading::opened(&window("1:5:", "9:9:", 0)?, large, LIMITS);
+        opened.surveyed(survey(large, 70), LIMITS);
+        assert_eq!(opened.step(), Step::Read { method: by_seq, after_seq: 69 });
+        let mut taken_over = Reading::of(&window("1:5:", "9:9:", 0)?);
+        taken_over.surveyed(survey(large, 70), LIMITS);
+        assert_eq!(taken_over.step(), Step::Read { method: by_seq, after_seq: 69 });
+        Ok(())
+    }
+
+    #[test]
+    fn a_large_window_that_was_read_in_part_goes_on_at_its_next_row() -> Result<(), ParseSnapshotError> {
+        let large = LIMITS.by_xid_rows_max() + 1;
+        let by_seq = Method::BySeq { last_seq: 90 };
+        let mut reading = Reading::of(&window("1:5:", "9:9:", 74)?);
+        reading.surveyed(survey(large, 75), LIMITS);
+        assert_eq!(reading.step(), Step::Read { method: by_seq, after_seq: 74 });
+        reading.read(page(75, true));
+        reading.surveyed(survey(large, 80), LIMITS);
+        assert_eq!(reading.step(), Step::Read { method: by_seq, after_seq: 79 }, "over other windows' rows");
         Ok(())
     }
 
@@ -172,7 +210,7 @@ mod tests {
         assert_eq!(Reading::of(&window("1:5:", "9:9:", 4)?).step(), Step::Survey { after_seq: 4 });
         assert_eq!(Reading::of(&window("9:9:", "9:9:", 0)?).step(), Step::End);
         let mut reading = Reading::of(&window("1:5:", "9:9:", 4)?);
-        reading.surveyed(Survey { rows: 0, last_seq: Some(9) }, LIMITS);
+        reading.surveyed(Survey { rows: 0, first_seq: None, last_seq: None }, LIMITS);
         assert_eq!(reading.step(), Step::End);
         Ok(())
     }

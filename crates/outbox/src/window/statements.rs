@@ -122,7 +122,7 @@ impl Statements {
         Ok(Page { rows: found.into_iter().map(Row::try_from).collect::<Result<_, _>>()? })
     }
 
-    /// Counts the rows of the window after `after_seq`, up to one more than are read by xid.
+    /// Counts the rows of the window after `after_seq`, and finds the first and the last of them.
     ///
     /// # Errors
     /// [`WindowError::Database`].
@@ -131,12 +131,14 @@ impl Statements {
         db: &impl GenericClient,
         window: &Window,
         after_seq: i64,
-        limits: PageLimits,
     ) -> Result<Survey, WindowError> {
         let Window { from, to, .. } = window;
-        let rows_max = limits.by_xid_rows_max().saturating_add(1);
-        let row = db.query_one(&self.survey, &[from, to, &after_seq, &from.ended_by(to), &rows_max]).await?;
-        Ok(Survey { rows: row.try_get("rows")?, last_seq: row.try_get("last_seq")? })
+        let row = db.query_one(&self.survey, &[from, to, &after_seq, &from.ended_by(to)]).await?;
+        Ok(Survey {
+            rows: row.try_get("rows")?,
+            first_seq: row.try_get("first_seq")?,
+            last_seq: row.try_get("last_seq")?,
+        })
     }
 
     /// Moves the cursor over acknowledged rows, inside of the window, and records the batch.

@@ -1,6 +1,8 @@
 //! The window cursor, statement by statement, with the relay's own privileges.
 
-use waybill_outbox::window::{Batch, Method, PageLimits, WindowError, acquire, release, renew, standing};
+use waybill_outbox::window::{
+    Batch, Method, PageLimits, Survey, WindowError, acquire, release, renew, standing,
+};
 
 use crate::fixtures::{LONG, Outbox, WIDE, seqs, write};
 
@@ -210,11 +212,13 @@ async fn both_reads_find_the_same_rows_in_pages_that_rows_or_bytes_bound() {
     }
     statements.open(&db, &mut cursor).await.expect("opened");
     let last_seq = write(&outbox.writer, TOPIC, "a", "not of this window").await;
-    let survey = statements.survey(&db, &cursor.window, 0, WIDE).await.expect("a survey");
-    assert_eq!((survey.rows, survey.last_seq), (40, Some(last_seq)));
-    let narrow = PageLimits { rows_max: 5, ..WIDE };
-    let survey = statements.survey(&db, &cursor.window, 0, narrow).await.expect("a survey");
-    assert_eq!(survey.rows, narrow.by_xid_rows_max() + 1, "no more than is asked for is counted");
+    let survey = statements.survey(&db, &cursor.window, 0).await.expect("a survey");
+    let (first, last) = (written.first().copied(), written.last().copied());
+    assert_eq!(survey, Survey { rows: 40, first_seq: first, last_seq: last });
+    let survey = statements.survey(&db, &cursor.window, written[9]).await.expect("a survey");
+    assert_eq!(survey, Survey { rows: 30, first_seq: Some(written[10]), last_seq: last });
+    let survey = statements.survey(&db, &cursor.window, last_seq).await.expect("a survey");
+    assert_eq!(survey, Survey { rows: 0, first_seq: None, last_seq: None });
     let by_rows = PageLimits { rows_max: 7, ..WIDE };
     let by_bytes = PageLimits { bytes_max: 300, ..WIDE };
     for method in [Method::ByXid, Method::BySeq { last_seq }] {

@@ -1,4 +1,5 @@
--- The next page of a large window ($1 = from, $2 = to, $6 = its last row), in the order of the primary key. What lies below
+-- The next page of a large window ($1 = from, $2 = to, $6 = its last row), in the order of the primary key. Every row after
+-- $3 is looked at, whosoever it is: it must stand right before rows of the window. What lies below
 -- the one snapshot's xmin and beyond the other's xmax is told apart by comparing; only the rest is looked up.
 -- Lock: none. Index: the primary key of every partition, merged.
 SELECT seq, topic, key, header_names, header_values, payload, age_seconds, bytes::bigint AS bytes
