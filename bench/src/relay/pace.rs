@@ -1,8 +1,10 @@
 //! Events that are committed one by one at a pace, and how soon each is acknowledged.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use rdkafka::Message;
 
 use super::debezium::{Debezium, Tuning};
+use super::event::Event;
 use super::latency::Latencies;
 use super::outbox::Outbox;
 use super::rounds::{Rounds, per_second};
@@ -94,7 +96,28 @@ impl Rounds<'_> {
             if done >= records {
                 return Ok(());
             }
-            stall.next(done).await.context("what was committed does not arrive")?;
+            if let Err(stalled) = stall.next(done).await {
+                return Err(stalled.context(absent(topic, done, records)?));
+            }
         }
     }
+}
+
+/// Says which of the events that were committed are not in the topic.
+fn absent(topic: &Topic, present: u64, committed: u64) -> Result<String> {
+    let mut seen = vec![false; usize::try_from(committed)?];
+    let mut unread = present;
+    if unread > 0 {
+        topic.read(|record| {
+            let number = record.payload().and_then(Event::number_of);
+            if let Some(entry) = number.and_then(|number| seen.get_mut(usize::try_from(number).ok()?)) {
+                *entry = true;
+            }
+            unread -= 1;
+            unread > 0
+        })?;
+    }
+    let first = seen.iter().position(|seen| !seen).unwrap_or_default();
+    let absent = seen.iter().filter(|seen| !**seen).count();
+    Ok(format!("{absent} of {committed} committed events do not arrive, the first is number {first}"))
 }
