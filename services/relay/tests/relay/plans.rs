@@ -30,6 +30,10 @@ const LARGE: &str = "INSERT INTO outbox.events (topic, key, event_id, header_nam
     SELECT 'events', int8send(n), 'evt', '{}', '{}', decode(repeat('00', 200), 'hex')
     FROM generate_series(1, 20000) AS n";
 
+/// The 8 kB blocks of the seeded rows and of their index, with some to spare: whoever holds a snapshot while they are
+/// vacuumed makes an index-only scan look at the rows as well.
+const MUCH_BLOCKS_MAX: u64 = 5_000;
+
 /// More 8 kB blocks than the window above has, and far fewer than the rows before it.
 const LARGE_BLOCKS_MAX: u64 = 2_000;
 
@@ -119,8 +123,8 @@ async fn every_read_of_a_window_goes_through_an_index_with_and_without_known_par
         survey.must_use("xid_seq_idx");
         let parameters = format!("'1:1:', '{to}', 0, '{{}}'");
         let survey_of_much = Plan::of(&db, mode, statement!("survey"), &parameters).await;
-        survey_of_much.must_use("xid_seq_idx");
-        survey_of_much.must_use("Index Only Scan");
+        survey_of_much.must_use_within("xid_seq_idx", MUCH_BLOCKS_MAX);
+        survey_of_much.must_use_within("Index Only Scan", MUCH_BLOCKS_MAX);
         let parameters = format!("'1:1:', '{to}', {middle}, 100, 1000000, {newest}");
         let catching_up = Plan::of(&db, mode, statement!("page_by_seq"), &parameters).await;
         catching_up.must_use("pkey");
