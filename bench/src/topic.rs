@@ -1,6 +1,6 @@
 //! Topics of the bench's own, and how far they are filled.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
@@ -13,6 +13,9 @@ use rdkafka::{Offset, TopicPartitionList};
 /// How long one question to the broker may take.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
+/// How often to ask for what is not there yet.
+const ASK_INTERVAL: Duration = Duration::from_millis(20);
+
 /// How long a topic that is known to hold more may give nothing.
 const RECORD_MAX: Duration = Duration::from_secs(30);
 
@@ -24,7 +27,9 @@ pub(crate) struct Topic {
 }
 
 impl Topic {
-    /// Makes it. The broker writes its own time into each record.
+    /// Makes it, and waits until every partition is there: seen, an idempotent producer's first batch came before its
+    /// partition and its second one after, and the first, sent again, was then taken for a duplicate and lost. The broker
+    /// writes its own time into each record.
     pub(crate) async fn create(bootstrap: &str, name: &str, partitions: i32) -> Result<Self> {
         let admin: AdminClient<DefaultClientContext> =
             ClientConfig::new().set("bootstrap.servers", bootstrap).create()?;
@@ -41,7 +46,15 @@ impl Topic {
             .set("group.id", name)
             .set("enable.auto.commit", "false")
             .create()?;
-        Ok(Self { name: name.to_owned(), partitions, consumer })
+        let topic = Self { name: name.to_owned(), partitions, consumer };
+        let asked = Instant::now();
+        while let Err(error) = topic.records() {
+            if asked.elapsed() > ANSWER_MAX {
+                return Err(error);
+            }
+            tokio::time::sleep(ASK_INTERVAL).await;
+        }
+        Ok(topic)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -52,11 +65,15 @@ impl Topic {
     pub(crate) fn records(&self) -> Result<u64> {
         let ends = self.consumer.offsets_for_times(self.at(Offset::End)?, ANSWER_MAX);
         let ends = ends.with_context(|| format!("Kafka does not tell the ends of {}", self.name))?;
-        let offsets = ends.elements().into_iter().map(|partition| match partition.offset() {
-            Offset::Offset(offset) => u64::try_from(offset).unwrap_or(0),
-            Offset::Beginning | Offset::End | Offset::Stored | Offset::Invalid | Offset::OffsetTail(_) => 0,
-        });
-        Ok(offsets.sum())
+        let mut records = 0;
+        for partition in ends.elements() {
+            partition.error()?;
+            let Offset::Offset(end) = partition.offset() else {
+                bail!("partition {} of {} has no end", partition.partition(), self.name);
+            };
+            records += u64::try_from(end)?;
+        }
+        Ok(records)
     }
 
     /// Reads from the beginning until `each` wants no more.
