@@ -15,7 +15,7 @@ const SERVICES: [&str; 7] = [
 ];
 
 /// Our crates that each library crate may depend on. A crate that is not here is not allowed to exist unnoticed.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("waybill-domain", &[]),
     ("waybill-fault-points", &[]),
     ("waybill-outbox", &[]),
@@ -25,6 +25,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("waybill-store", &["waybill-domain"]),
     ("waybill-publication", &["waybill-contract", "waybill-domain", "waybill-outbox", "waybill-store"]),
     ("waybill-objects", &[]),
+    ("waybill-formats", &[]),
     ("waybill-runtime", &[]),
     ("waybill-subscription", &["waybill-consumer", "waybill-contract", "waybill-runtime", "waybill-store"]),
     ("waybill-devstack", &[]),
@@ -114,10 +115,13 @@ fn no_service_depends_on_a_service() {
 }
 
 #[test]
-fn the_domain_reaches_nothing_outside_of_the_process() {
+fn the_domain_and_the_formats_reach_nothing_outside_of_the_process() {
     let workspace = Workspace::read().dependencies();
-    for effect in EFFECTS {
-        assert!(!workspace["waybill-domain"].contains(effect), "waybill-domain may not depend on {effect}");
+    for (package, effect) in ["waybill-domain", "waybill-formats"]
+        .iter()
+        .flat_map(|package| EFFECTS.map(|effect| (package, effect)))
+    {
+        assert!(!workspace[*package].contains(effect), "{package} may not depend on {effect}");
     }
 }
 
