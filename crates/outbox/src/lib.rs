@@ -7,6 +7,7 @@
 
 mod append;
 pub mod codes;
+pub mod decisions;
 pub mod hold;
 mod outbox;
 pub mod parked;

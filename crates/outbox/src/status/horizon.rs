@@ -42,20 +42,17 @@ pub async fn horizon(db: &impl GenericClient) -> Result<Option<Horizon>, tokio_p
 /// Measures how long the horizon stands still, without being allowed to see when a transaction began.
 #[derive(Debug, Clone, Default)]
 pub struct HorizonWatch {
-    stands: Option<(Holder, Duration)>,
+    stands: Option<(String, Duration)>,
 }
 
-type Holder = (String, String, String);
-
 impl HorizonWatch {
-    /// Notes who holds it at `now`, a time that only grows, and answers since how long it has been the same one with
-    /// the same transaction.
+    /// Notes where it is at `now`, a time that only grows, and answers since how long it has been there. Whoever holds
+    /// it: what one transaction keeps, a snapshot that was taken beside it goes on keeping after its end.
     pub fn note(&mut self, horizon: Option<&Horizon>, now: Duration) -> Duration {
-        let holder = horizon.map(|found| (found.kind.clone(), found.name.clone(), found.xid.clone()));
-        match (holder, &self.stands) {
-            (Some(holder), Some((same, since))) if holder == *same => now.saturating_sub(*since),
-            (holder, _) => {
-                self.stands = holder.map(|holder| (holder, now));
+        match (horizon, &self.stands) {
+            (Some(Horizon { xid, .. }), Some((same, since))) if xid == same => now.saturating_sub(*since),
+            (horizon, _) => {
+                self.stands = horizon.map(|found| (found.xid.clone(), now));
                 Duration::ZERO
             }
         }
@@ -72,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn only_the_same_transaction_of_the_same_holder_stands_still() {
+    fn only_the_same_transaction_stands_still_whoever_holds_it() {
         let seconds = Duration::from_secs;
         let mut watch = HorizonWatch::default();
         assert_eq!(watch.note(Some(&held("17", "100")), seconds(10)), seconds(0));
         assert_eq!(watch.note(Some(&held("17", "100")), seconds(40)), seconds(30));
         assert_eq!(watch.note(Some(&held("17", "200")), seconds(50)), seconds(0), "its next transaction");
-        assert_eq!(watch.note(Some(&held("18", "200")), seconds(60)), seconds(0), "somebody else");
+        assert_eq!(watch.note(Some(&held("18", "200")), seconds(60)), seconds(10), "a snapshot beside it");
         assert_eq!(watch.note(None, seconds(70)), seconds(0));
         assert_eq!(watch.note(Some(&held("18", "200")), seconds(80)), seconds(0));
     }
