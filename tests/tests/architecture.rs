@@ -15,10 +15,11 @@ const SERVICES: [&str; 7] = [
 ];
 
 /// Our crates that each library crate may depend on. A crate that is not here is not allowed to exist unnoticed.
-const ALLOWED: [(&str, &[&str]); 15] = [
+const ALLOWED: [(&str, &[&str]); 16] = [
     ("waybill-domain", &[]),
     ("waybill-fault-points", &[]),
     ("waybill-outbox", &[]),
+    ("waybill-operator", &["waybill-outbox"]),
     ("waybill-consumer", &["waybill-fault-points", "waybill-topic-identity"]),
     ("waybill-topic-identity", &[]),
     ("waybill-contract", &["waybill-domain"]),

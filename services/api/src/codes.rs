@@ -15,8 +15,6 @@ pub const TENANT_SUSPENDED: &str = "tenant-suspended";
 /// An operator's key was used where only a tenant's has something to see.
 pub const TENANT_REQUIRED: &str = "tenant-required";
 
-/// Fields of the request are missing, unknown or out of their bounds.
-pub const REQUEST_INVALID: &str = "request-invalid";
 /// The request needs an `Idempotency-Key` and has none.
 pub const IDEMPOTENCY_KEY_REQUIRED: &str = "idempotency-key-required";
 /// The `Idempotency-Key` is too long, or holds what no header should.
@@ -57,15 +55,6 @@ pub const DATASET_SOURCE_UNREADABLE: &str = "dataset-source-unreadable";
 pub const TRANSITION_NOT_ALLOWED: &str = "transition-not-allowed";
 /// The failure of an export that a person ended.
 pub const EXPORT_GIVEN_UP: &str = "export-given-up";
-
-/// No such row of the outbox was ever parked.
-pub const PARKED_NOT_FOUND: &str = "parked-not-found";
-/// The parked row was sent or discarded already.
-pub const PARKED_SETTLED: &str = "parked-settled";
-/// The parked row waits behind one that is refused.
-pub const PARKED_BEHIND: &str = "parked-behind";
-/// The outbox has no record of such a topic.
-pub const TOPIC_UNRECORDED: &str = "topic-unrecorded";
 
 /// Nobody knows whether the request was carried out; the same request again finds out.
 pub const OUTCOME_UNKNOWN: &str = "outcome-unknown";

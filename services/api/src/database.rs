@@ -58,6 +58,16 @@ impl From<ParkedError> for Problem {
     }
 }
 
+impl From<waybill_operator::Error> for Problem {
+    fn from(error: waybill_operator::Error) -> Self {
+        match error {
+            waybill_operator::Error::Refused(refusal) => refusal.into(),
+            waybill_operator::Error::Outbox(error) => error.into(),
+            waybill_operator::Error::CursorMissing => Self::internal(&error),
+        }
+    }
+}
+
 impl From<PublicationError> for Problem {
     fn from(error: PublicationError) -> Self {
         of(&error, error.postgres())

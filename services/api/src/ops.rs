@@ -2,11 +2,12 @@
 
 mod api_keys;
 mod datasets;
+mod decision;
 mod exports;
+mod name;
 mod outbox;
 mod parked;
 mod quarantine;
-mod reason;
 mod tenants;
 
 pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};

@@ -8,6 +8,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use waybill_domain::export::FieldError;
+use waybill_operator::Refusal;
+use waybill_outbox::parked::Rejection;
 use waybill_runtime::chain;
 
 pub(crate) use kind::Kind;
@@ -102,6 +104,22 @@ impl Problem {
             body.insert((*member).to_owned(), value.clone());
         }
         Value::Object(body)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let (kind, detail) = (Kind::of(&refusal), refusal.to_string());
+        match refusal {
+            Refusal::Invalid { field, problem } => Self::field(field, problem),
+            Refusal::Rejected { rejection: Rejection::Settled { state }, .. } => {
+                Self::new(kind, detail).with("state", state.as_str().into())
+            }
+            Refusal::Rejected { rejection: Rejection::Behind { refused_seq }, .. } => {
+                Self::new(kind, detail).with("refused_seq", refused_seq.into())
+            }
+            Refusal::NotParked { .. } | Refusal::TopicUnrecorded { .. } => Self::new(kind, detail),
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use waybill_domain::ids::{ApiKeyId, ServiceAccountId};
+use waybill_operator::Outcome;
 use waybill_store::api_key::{self, ApiKey, NewApiKey, Scope};
 use waybill_store::service_account::{self, ServiceAccount};
 use waybill_store::tenant;
 
-use super::reason::{Decided, conclude, name, reason};
+use super::decision::{Decided, decide};
+use super::name::name;
 use super::tenants;
 use crate::app::App;
 use crate::bearer::Bearer;
@@ -96,17 +98,15 @@ pub(crate) async fn revoke_api_key(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Answer<Json<Value>> {
-    principal.operator()?;
-    let not_found = || Problem::new(&Kind::API_KEY_NOT_FOUND, format!("There is no API key {id:?}."));
-    let api_key_id = ApiKeyId::parse(&id).map_err(|_malformed| not_found())?;
-    let reasoned = reason(&body)?;
-    let mut db = app.export().await?;
-    let tx = db.transaction().await?;
-    let before = api_key::find(&*tx, &api_key_id).await?.ok_or_else(not_found)?;
-    let revoked = api_key::revoke(&*tx, &api_key_id).await?.ok_or_else(not_found)?;
-    let (before, after) = (shown_key(&before), shown_key(&revoked));
-    let decided = Decided { action: "api-key.revoke", subject: &id, reasoned: &reasoned, before, after };
-    conclude(tx, &principal, decided).await
+    decide(&app, &principal, &body, async |tx, _reason| {
+        let not_found = || Problem::new(&Kind::API_KEY_NOT_FOUND, format!("There is no API key {id:?}."));
+        let api_key_id = ApiKeyId::parse(&id).map_err(|_malformed| not_found())?;
+        let before = api_key::find(&**tx, &api_key_id).await?.ok_or_else(not_found)?;
+        let revoked = api_key::revoke(&**tx, &api_key_id).await?.ok_or_else(not_found)?;
+        let outcome = Outcome { before: shown_key(&before), after: shown_key(&revoked) };
+        Ok(Decided { action: "api-key.revoke", subject: &id, outcome })
+    })
+    .await
 }
 
 async fn find_account(app: &App, text: &str) -> Answer<ServiceAccount> {

@@ -5,11 +5,11 @@ use axum::extract::State;
 use serde_json::Value;
 use waybill_contract::CommandReason;
 use waybill_domain::ids::ExportId;
-use waybill_domain::job::{Command, Decision, Rejection, decide};
-use waybill_runtime::chain;
+use waybill_domain::job::{self as lifecycle, Command, Decision, Rejection};
+use waybill_operator::Outcome;
 use waybill_store::job::{self, Failure, Job, JobView};
 
-use super::reason::{Decided, conclude, reason};
+use super::decision::{Decided, decide};
 use crate::app::App;
 use crate::codes;
 use crate::exports::{not_found, parse_id, representation};
@@ -51,31 +51,25 @@ async fn carry_out(
     body: &JsonBody,
     verb: Verb,
 ) -> Answer<Json<Value>> {
-    principal.operator()?;
-    let export_id = parse_id(id)?;
-    let reasoned = reason(body)?;
-    let mut db = app.export().await?;
-    let tx = db.transaction().await?;
-    let before = job::lock(&*tx, &export_id).await?.ok_or_else(|| not_found(id))?;
-    let now = job::now(&*tx).await?;
-    let decision =
-        decide(&before.lifecycle, verb.command, now).map_err(|rejection| refused(&rejection, &before))?;
-    let after = store(&tx, &export_id, &before, &decision, &reasoned.reason).await?;
-    match decision.fact {
-        Some(kind) => drop(app.publisher().fact(&*tx, &after, None, kind, now).await?),
-        None => {
-            let reason = CommandReason::Released;
-            app.publisher().command(&*tx, &export_id, &after.tenant_id, reason, now).await?;
+    decide(app, principal, body, async |tx, reason| {
+        let export_id = parse_id(id)?;
+        let before = job::lock(&**tx, &export_id).await?.ok_or_else(|| not_found(id))?;
+        let now = job::now(&**tx).await?;
+        let decision = lifecycle::decide(&before.lifecycle, verb.command, now)
+            .map_err(|rejection| refused(&rejection, &before))?;
+        let after = store(tx, &export_id, &before, &decision, reason).await?;
+        match decision.fact {
+            Some(kind) => drop(app.publisher().fact(&**tx, &after, None, kind, now).await?),
+            None => {
+                let reason = CommandReason::Released;
+                app.publisher().command(&**tx, &export_id, &after.tenant_id, reason, now).await?;
+            }
         }
-    }
-    let [before, after] =
-        [before, after].map(|job| representation(&JobView { job, progress: None, result: None }));
-    let decided = Decided { action: verb.action, subject: id, reasoned: &reasoned, before, after };
-    let answer = conclude(tx, principal, decided).await?;
-    if let Err(error) = waybill_outbox::wake(&**db).await {
-        tracing::debug!(error = %chain(&error), "could not wake the relay");
-    }
-    Ok(answer)
+        let [before, after] =
+            [before, after].map(|job| representation(&JobView { job, progress: None, result: None }));
+        Ok(Decided { action: verb.action, subject: id, outcome: Outcome { before, after } })
+    })
+    .await
 }
 
 async fn store(

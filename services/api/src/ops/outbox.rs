@@ -1,38 +1,26 @@
-//! How the product's own outbox stands, and which topics it may send to.
+//! How the product's own outbox stands, and what is decided about it: its topics here, its parked rows beside this.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_postgres::IsolationLevel;
-use waybill_outbox::status::{self, Horizon, Position, StandingHold, Waiting};
-use waybill_outbox::{hold, parked, upkeep};
+use waybill_operator::{Proposal, status};
+use waybill_outbox::parked::look_into;
 
-use super::parked::{SCHEMA, wake};
-use super::reason::{Decided, conclude, reason};
+use super::decision::{Decided, decide};
 use crate::app::App;
 use crate::principal::Principal;
-use crate::problem::{Answer, Kind, Problem};
+use crate::problem::Answer;
 use crate::request::{JsonBody, Parameters};
 
 /// What the product's own outbox is called among others.
 const NAME: &str = "main";
 
-/// Everything that is said of an outbox, of one moment.
-struct Status {
-    position: Position,
-    waiting: Waiting,
-    rows_per_second: f64,
-    holds_standing: i64,
-    holds: Vec<StandingHold>,
-    horizon: Option<Horizon>,
-    days_ahead: i64,
-}
+/// The schema of the product's own outbox.
+pub(super) const SCHEMA: &str = "outbox";
 
 /// `GET /v1/ops/outbox`.
 pub(crate) async fn show_outbox(State(app): State<App>, principal: Principal) -> Answer<Response> {
@@ -40,142 +28,44 @@ pub(crate) async fn show_outbox(State(app): State<App>, principal: Principal) ->
     let mut db = app.export().await?;
     let builder = db.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
     let tx = builder.start().await?;
-    parked::look_into(&*tx, SCHEMA).await?;
-    let position = status::position(&*tx).await?.ok_or_else(|| Problem::internal(&CursorMissing))?;
-    let (holds_standing, holds) = status::holds(&*tx).await?;
-    let status = Status {
-        waiting: status::waiting(&*tx, &position).await?,
-        rows_per_second: status::rate(&*tx).await?,
-        horizon: status::horizon(&*tx).await?,
-        days_ahead: upkeep::days_ahead(&*tx).await?,
-        position,
-        holds_standing,
-        holds,
-    };
-    Ok(([(CACHE_CONTROL, "no-store")], Json(json!({ "outboxes": [shown(&status)] }))).into_response())
-}
-
-/// The one row of the cursor was deleted by hand.
-#[derive(Debug, thiserror::Error)]
-#[error("the outbox has no cursor")]
-struct CursorMissing;
-
-fn shown(status: &Status) -> Value {
-    let Status { position, waiting, holds, .. } = status;
-    let window = &position.window;
-    let refused: i64 = holds.iter().map(|hold| hold.rows.refused).sum();
-    let behind: i64 = holds.iter().map(|hold| hold.rows.waiting).sum();
-    json!({
-        "outbox": NAME,
-        "asked_at": position.asked_at,
-        "holder": position.holder,
-        "fence": position.fence,
-        "lease_remaining_ms": u64::try_from(position.lease_remaining.as_millis()).unwrap_or(u64::MAX),
-        "window": {
-            "from": window.from.to_string(),
-            "to": window.to.to_string(),
-            "after_seq": window.after_seq,
-            "transactions": window.to.xmax().0.saturating_sub(window.from.xmax().0),
-            "is_drained": window.is_drained(),
-            "moved_at": position.moved_at,
-            "moved_age_ms": age_ms(position, position.moved_at),
-        },
-        "restore": {
-            "floor_seq": window.floor_seq,
-            "resend_after_seq": window.resend_after_seq,
-        },
-        "server": position.identity.as_ref().map(|identity| json!({
-            "system_identifier": identity.system_identifier,
-            "timeline": identity.timeline,
-        })),
-        "waiting": {
-            "rows": waiting.rows,
-            "is_exact": waiting.is_exact,
-            "bytes_estimate": waiting.bytes_estimate,
-            "oldest_at": waiting.oldest_at,
-            "oldest_age_ms": waiting.oldest_at.map(|at| age_ms(position, at)),
-        },
-        "rows_per_second": status.rows_per_second,
-        "parked": {
-            "refused": refused,
-            "waiting": behind,
-            "is_exact": holds.iter().all(|hold| hold.rows.is_exact) && is_whole(status),
-        },
-        "holds_standing": status.holds_standing,
-        "holds": holds.iter().map(held).collect::<Vec<_>>(),
-        "cleaning_held_back_by": status.horizon.as_ref().map(|horizon| json!({
-            "kind": horizon.kind,
-            "name": horizon.name,
-            "xid": horizon.xid,
-            "age_transactions": horizon.age,
-            "since": horizon.since,
-        })),
-        "partition_days_ahead": status.days_ahead,
-    })
-}
-
-/// Whether every hold that stands is shown.
-fn is_whole(status: &Status) -> bool {
-    usize::try_from(status.holds_standing) == Ok(status.holds.len())
-}
-
-/// How long before the question a moment was, by the database's clock.
-fn age_ms(position: &Position, at: Timestamp) -> i64 {
-    position.asked_at.as_millisecond().saturating_sub(at.as_millisecond())
-}
-
-fn held(hold: &StandingHold) -> Value {
-    json!({
-        "hold_id": hold.hold_id,
-        "scope": hold.scope.as_str(),
-        "topic": hold.topic,
-        "key": hold.key.as_deref().map(|key| BASE64.encode(key)),
-        "code": hold.code,
-        "detail": hold.detail,
-        "held_at": hold.held_at,
-        "resume_requested_at": hold.resume_requested_at,
-        "refused": hold.rows.refused,
-        "waiting": hold.rows.waiting,
-        "is_exact": hold.rows.is_exact,
-        "oldest_at": hold.rows.oldest_at,
-    })
+    look_into(&*tx, SCHEMA).await?;
+    Ok(([(CACHE_CONTROL, "no-store")], Json(status(&*tx, NAME).await?)).into_response())
 }
 
 /// Which topic, and as what.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Accepted {
-    topic: Option<String>,
-    topic_id: Option<String>,
+    #[serde(default)]
+    topic: String,
+    #[serde(default)]
+    topic_id: String,
 }
 
 /// `POST /v1/ops/outbox/accept-topic?topic=&topic_id=`: the topic of that name is another one now, and may be sent to.
 pub(crate) async fn accept_topic(
     State(app): State<App>,
     principal: Principal,
-    Parameters(accepted): Parameters<Accepted>,
+    Parameters(Accepted { topic, topic_id }): Parameters<Accepted>,
     body: JsonBody,
 ) -> Answer<Json<Value>> {
-    principal.operator()?;
-    let (topic, topic_id) = (named("topic", accepted.topic)?, named("topic_id", accepted.topic_id)?);
-    let reasoned = reason(&body)?;
-    let mut db = app.export().await?;
-    let tx = db.transaction().await?;
-    parked::look_into(&*tx, SCHEMA).await?;
-    let by = principal.service_account_id.as_str();
-    let before = hold::accept_topic(&*tx, &topic, &topic_id, by, &reasoned.reason).await?;
-    let before = before.ok_or_else(|| {
-        Problem::new(&Kind::TOPIC_UNRECORDED, format!("Nothing was ever sent to a topic {topic:?}."))
-    })?;
-    let shown = |topic_id: &str| json!({ "topic": topic, "topic_id": topic_id });
-    let (before, after) = (shown(&before), shown(&topic_id));
-    let decided =
-        Decided { action: "outbox.accept-topic", subject: &topic, reasoned: &reasoned, before, after };
-    let answer = conclude(tx, &principal, decided).await?;
-    wake(&db).await;
-    Ok(answer)
+    carry_out(&app, &principal, &body, || Proposal::topic(&topic, &topic_id).map_err(Into::into)).await
 }
 
-fn named(field: &str, value: Option<String>) -> Answer<String> {
-    value.filter(|value| !value.is_empty()).ok_or_else(|| Problem::field(field, "must be given"))
+/// Carries out what is proposed about the product's own outbox. Who may not decide is not told what is wrong with it.
+pub(super) async fn carry_out<'a>(
+    app: &App,
+    principal: &Principal,
+    body: &JsonBody,
+    proposal: impl FnOnce() -> Answer<Proposal<'a>>,
+) -> Answer<Json<Value>> {
+    principal.operator()?;
+    let proposal = proposal()?;
+    let (by, subject) = (principal.service_account_id.as_str(), proposal.subject());
+    decide(app, principal, body, async |tx, reason| {
+        look_into(&**tx, SCHEMA).await?;
+        let outcome = waybill_operator::carry_out(&**tx, &proposal, by, reason).await?;
+        Ok(Decided { action: proposal.action(), subject: &subject, outcome })
+    })
+    .await
 }

@@ -7,9 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use waybill_domain::ids::TenantId;
+use waybill_operator::Outcome;
 use waybill_store::tenant::{self, Tenant, TenantState};
 
-use super::reason::{Decided, conclude, name, reason};
+use super::decision::{Decided, decide};
+use super::name::name;
 use crate::app::App;
 use crate::page::Page;
 use crate::principal::Principal;
@@ -91,19 +93,18 @@ async fn turn(
     body: &JsonBody,
     state: TenantState,
 ) -> Answer<Json<Value>> {
-    principal.operator()?;
-    let tenant_id = parse_id(id)?;
-    let reasoned = reason(body)?;
-    let mut db = app.export().await?;
-    let tx = db.transaction().await?;
-    let before = tenant::find(&*tx, &tenant_id).await?.ok_or_else(|| not_found(id))?;
-    let (after, action) = match state {
-        TenantState::Suspended => (tenant::suspend(&*tx, &tenant_id).await?, "tenant.suspend"),
-        TenantState::Active => (tenant::resume(&*tx, &tenant_id).await?, "tenant.resume"),
-    };
-    let after = after.ok_or_else(|| not_found(id))?;
-    let (before, after) = (shown(&before), shown(&after));
-    conclude(tx, principal, Decided { action, subject: id, reasoned: &reasoned, before, after }).await
+    decide(app, principal, body, async |tx, _reason| {
+        let tenant_id = parse_id(id)?;
+        let before = tenant::find(&**tx, &tenant_id).await?.ok_or_else(|| not_found(id))?;
+        let (after, action) = match state {
+            TenantState::Suspended => (tenant::suspend(&**tx, &tenant_id).await?, "tenant.suspend"),
+            TenantState::Active => (tenant::resume(&**tx, &tenant_id).await?, "tenant.resume"),
+        };
+        let after = after.ok_or_else(|| not_found(id))?;
+        let outcome = Outcome { before: shown(&before), after: shown(&after) };
+        Ok(Decided { action, subject: id, outcome })
+    })
+    .await
 }
 
 /// Reads a tenant's id strictly.

@@ -1,6 +1,10 @@
 //! The kinds of problems: one constant a code, with what never changes about it.
 
 use axum::http::StatusCode;
+use waybill_operator::{
+    PARKED_BEHIND, PARKED_NOT_FOUND, PARKED_SETTLED, REQUEST_INVALID, Refusal, TOPIC_UNRECORDED, Wording,
+};
+use waybill_outbox::parked::Rejection;
 
 use crate::codes;
 
@@ -29,7 +33,14 @@ macro_rules! kinds {
 
             /// Every kind, for the tests.
             #[cfg(test)]
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
+            pub(crate) const ALL: &'static [Self] = &[
+                $(Self::$name,)*
+                Self::REQUEST_INVALID,
+                Self::PARKED_NOT_FOUND,
+                Self::PARKED_SETTLED,
+                Self::PARKED_BEHIND,
+                Self::TOPIC_UNRECORDED,
+            ];
         }
     };
 }
@@ -50,8 +61,6 @@ kinds! {
     TENANT_REQUIRED FORBIDDEN "Only a tenant's key can do this"
         "Use a key of a service account that belongs to a tenant."
 
-    REQUEST_INVALID BAD_REQUEST "The request is not valid"
-        "Correct what `errors` names, and send it again."
     IDEMPOTENCY_KEY_REQUIRED BAD_REQUEST "An Idempotency-Key is required"
         "Choose a key for this intent, such as a UUID, and send the same one with every retry."
     IDEMPOTENCY_KEY_INVALID BAD_REQUEST "The Idempotency-Key is not valid"
@@ -89,15 +98,6 @@ kinds! {
     TRANSITION_NOT_ALLOWED CONFLICT "The export's state does not allow this"
         "Read the export; only a quarantined one waits for a decision."
 
-    PARKED_NOT_FOUND NOT_FOUND "There is no such parked row"
-        "See `waybill parked list`."
-    PARKED_SETTLED CONFLICT "The parked row is settled"
-        "Read the row; what was sent or discarded stays so."
-    PARKED_BEHIND CONFLICT "The parked row waits behind another"
-        "Decide about the row in `refused_seq` first; this one goes on by itself after it."
-    TOPIC_UNRECORDED NOT_FOUND "There is no such topic"
-        "Check the topic's whole name, prefix included."
-
     OUTCOME_UNKNOWN SERVICE_UNAVAILABLE "Nobody knows whether the request was carried out"
         "Send the same request with the same Idempotency-Key: it finds the export, or makes it."
     OVERLOADED SERVICE_UNAVAILABLE "Too much at once"
@@ -110,6 +110,30 @@ kinds! {
         "Send the same request again after `Retry-After`."
     INTERNAL_ERROR INTERNAL_SERVER_ERROR "An error of ours"
         "Tell the operator of this deployment, with the answer's `X-Request-Id`."
+}
+
+/// What is refused about an outbox is said in the words of whoever is asked without this api, too.
+impl Kind {
+    pub(crate) const REQUEST_INVALID: Self = Self::worded(StatusCode::BAD_REQUEST, &REQUEST_INVALID);
+    const PARKED_NOT_FOUND: Self = Self::worded(StatusCode::NOT_FOUND, &PARKED_NOT_FOUND);
+    const PARKED_SETTLED: Self = Self::worded(StatusCode::CONFLICT, &PARKED_SETTLED);
+    const PARKED_BEHIND: Self = Self::worded(StatusCode::CONFLICT, &PARKED_BEHIND);
+    const TOPIC_UNRECORDED: Self = Self::worded(StatusCode::NOT_FOUND, &TOPIC_UNRECORDED);
+
+    const fn worded(status: StatusCode, wording: &Wording) -> Self {
+        Self { code: wording.code, status, title: wording.title, next: wording.next }
+    }
+
+    /// The kind of a refusal.
+    pub(super) fn of(refusal: &Refusal) -> &'static Self {
+        match refusal {
+            Refusal::Invalid { .. } => &Self::REQUEST_INVALID,
+            Refusal::NotParked { .. } => &Self::PARKED_NOT_FOUND,
+            Refusal::Rejected { rejection: Rejection::Settled { .. }, .. } => &Self::PARKED_SETTLED,
+            Refusal::Rejected { rejection: Rejection::Behind { .. }, .. } => &Self::PARKED_BEHIND,
+            Refusal::TopicUnrecorded { .. } => &Self::TOPIC_UNRECORDED,
+        }
+    }
 }
 
 #[cfg(test)]
