@@ -9,6 +9,7 @@ use std::thread;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use serde_json::Value;
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -159,14 +160,23 @@ impl Process {
         self.while_running(&format!("the message {message:?}"), self.log.event(wanted)).await;
     }
 
+    /// The first event, past or to come, with this message and this code: `degraded` and `recovered` are said so.
+    ///
+    /// # Panics
+    /// When none came in time, or the process ended.
+    pub async fn logged_code(&self, message: &str, code: &str) {
+        let wanted = |event: &Event<'_>| {
+            (event.message() == message && event.field("code") == Some(code)).then_some(())
+        };
+        self.while_running(&format!("{message:?} with {code}"), self.log.event(wanted)).await;
+    }
+
     /// What it says of this metric now, the sum over all labels. 0 as long as it has said nothing.
     ///
     /// # Panics
     /// When its management listener does not answer.
     pub async fn metric(&self, name: &str) -> f64 {
-        let url = format!("http://{}/metrics", self.listening("management").await);
-        let asked = async { reqwest::get(&url).await?.text().await };
-        let text = asked.await.unwrap_or_else(|error| panic!("{url}: {error}"));
+        let (_, text) = self.managed("/metrics").await;
         let values = text.lines().filter_map(|line| {
             let rest = line.strip_prefix(name)?;
             let value = rest
@@ -175,6 +185,27 @@ impl Process {
             value.strip_prefix(' ')?.trim().parse::<f64>().ok()
         });
         values.sum()
+    }
+
+    /// The reason of this code in its `/readyz`, if it is there now. A process that gives only reasons that degrade it
+    /// answers 200 all the same, so that a rollout can ship the fix.
+    ///
+    /// # Panics
+    /// When its management listener does not answer, or says `degraded` otherwise than with 200.
+    pub async fn reason(&self, code: &str) -> Option<Value> {
+        let (status, text) = self.managed("/readyz").await;
+        let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(report["status"] != "degraded" || status == 200, "{status} {text}");
+        report["reasons"].as_array()?.iter().find(|reason| reason["code"] == code).cloned()
+    }
+
+    async fn managed(&self, path: &str) -> (u16, String) {
+        let url = format!("http://{}{path}", self.listening("management").await);
+        let asked = async {
+            let answer = reqwest::get(&url).await?;
+            Ok::<_, reqwest::Error>((answer.status().as_u16(), answer.text().await?))
+        };
+        asked.await.unwrap_or_else(|error| panic!("{url}: {error}"))
     }
 
     /// The most memory in KiB that it ever held, where the system tells.

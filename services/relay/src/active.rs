@@ -67,9 +67,9 @@ pub(crate) async fn relay(
         lost = lease.lost() => Ok(End::Lost(lost)),
         () = flush_is_over => Ok(End::Shutdown),
         end = active.work() => end,
-        never = observe::observe(context, pool, &options.outbox) => match never {},
+        never = observe::observe(context, pool, options) => match never {},
     };
-    context.health.clear(observe::CURSOR);
+    observe::hide(context, &options.outbox);
     active.hide_holds();
     active.line.end().await;
     match end {

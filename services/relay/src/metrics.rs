@@ -81,7 +81,7 @@ pub(crate) const PARKED_ROWS: Metric = Metric {
 /// Rows before the cursor.
 pub(crate) const WAITING_ROWS: Metric = gauge(
     "waybill_relay_waiting_rows",
-    "Committed rows that the cursor has not passed, counted up to 100,000 every 30 s by the active relay.",
+    "Committed rows that the cursor has not passed, counted up to 100,000 by the active relay every third time it looks.",
 );
 /// Bytes before the cursor.
 pub(crate) const WAITING_BYTES: Metric = gauge(

@@ -1,70 +1,86 @@
-//! Looks at the outbox now and then as an operator would, beside the work: what waits, whether the cursor moves, and who holds
-//! back the database's cleaning. It only tells; nothing that it finds changes what the relay does.
+//! Looks at the outbox now and then as an operator would, beside the work: what waits, whether the cursor moves, and who
+//! holds back the database's cleaning. It only tells; nothing that it finds changes what the relay does.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
-use tokio::time::{Instant, sleep};
-use waybill_outbox::status::{self, HorizonWatch, Position, Waiting};
+use tokio::time::{Instant, sleep, timeout};
+use waybill_outbox::status::{self, Horizon, HorizonWatch, Position, Waiting};
 use waybill_outbox::window::Window;
 use waybill_runtime::Context;
 
 use crate::codes;
 use crate::metrics;
+use crate::options::Options;
 
-/// How often it looks.
-const INTERVAL: Duration = Duration::from_secs(10);
+/// How long one look may take. A connection that carries nothing any more must not end all looking.
+const LOOK_MAX: Duration = Duration::from_secs(10);
 
 /// What waits is counted every so many looks, and always while the cursor does not move.
 const LOOKS_A_COUNT: u32 = 3;
 
-/// A backlog before which the cursor has stood for so long is said.
-const STANDS_STILL_AFTER: Duration = Duration::from_secs(30);
-
-/// Whoever holds back cleaning for so long is named in the log.
-const HELD_BACK_AFTER: Duration = Duration::from_secs(300);
-
 /// The component of health that the cursor is.
-pub(crate) const CURSOR: &str = "cursor";
+const CURSOR: &str = "cursor";
+
+/// The component of health that the database's cleaning is.
+const CLEANING: &str = "cleaning";
 
 /// Looks until it is dropped.
-pub(crate) async fn observe(context: &Context, pool: &Pool, outbox: &Arc<str>) -> Infallible {
+pub(crate) async fn observe(context: &Context, pool: &Pool, options: &Options) -> Infallible {
     let began = Instant::now();
     let (mut standing, mut horizon) = (Standing::default(), HorizonWatch::default());
-    let (mut looks, mut is_named) = (0_u32, false);
+    let mut looks = 0_u32;
     loop {
-        sleep(INTERVAL).await;
+        sleep(options.observe_interval).await;
         let now = began.elapsed();
         let is_counted = looks.is_multiple_of(LOOKS_A_COUNT);
         looks = looks.wrapping_add(1);
         // Whoever works with the database says that it does not answer.
-        let Some(seen) = look(pool, &standing, is_counted).await else { continue };
-        show(&seen, outbox);
-        let stands = standing.note(seen.position.window, seen.waiting.map(|waiting| waiting.rows > 0), now);
-        if stands >= STANDS_STILL_AFTER {
-            let detail = format!("rows wait, and the cursor has not moved for {} s", stands.as_secs());
-            context.health.degraded(CURSOR, codes::RELAY_CURSOR_STANDING, detail);
-        } else {
-            context.health.clear(CURSOR);
-        }
+        let Ok(Some(seen)) = timeout(LOOK_MAX, look(pool, &standing, is_counted)).await else { continue };
+        show(&seen, &options.outbox);
+        let has_backlog = seen.waiting.map(|waiting| waiting.rows > 0);
+        say_standing(context, options, standing.note(seen.position.window, has_backlog, now));
         let held_back = horizon.note(seen.horizon.as_ref(), now);
-        metrics::set(&metrics::CLEANING_HELD_BACK, outbox, held_back.as_secs_f64());
-        let is_long = held_back >= HELD_BACK_AFTER;
-        if let Some(by) = seen.horizon.filter(|_| is_long && !is_named) {
-            let code = codes::RELAY_CLEANING_HELD_BACK;
-            tracing::warn!(code, by.kind, by.name, by.xid, "cleaning is held back");
-        }
-        is_named = is_long;
+        say_held_back(context, options, seen.horizon.as_ref(), held_back);
     }
+}
+
+/// Takes back what was said, of which the next active relay knows better.
+pub(crate) fn hide(context: &Context, outbox: &Arc<str>) {
+    context.health.clear(CURSOR);
+    context.health.clear(CLEANING);
+    metrics::set(&metrics::CLEANING_HELD_BACK, outbox, 0.0);
+}
+
+fn say_standing(context: &Context, options: &Options, stands: Duration) {
+    if stands < options.cursor_standing_after {
+        context.health.clear(CURSOR);
+        return;
+    }
+    let detail = format!("rows wait, and the cursor has not moved for {} s", stands.as_secs());
+    context.health.degraded(CURSOR, codes::RELAY_CURSOR_STANDING, detail);
+}
+
+fn say_held_back(context: &Context, options: &Options, by: Option<&Horizon>, held_back: Duration) {
+    metrics::set(&metrics::CLEANING_HELD_BACK, &options.outbox, held_back.as_secs_f64());
+    let Some(Horizon { kind, name, xid, .. }) = by.filter(|_| held_back >= options.cleaning_held_back_after)
+    else {
+        context.health.clear(CLEANING);
+        return;
+    };
+    let seconds = held_back.as_secs();
+    let detail =
+        format!("{kind} {name} holds back cleaning at transaction {xid}, which has stood for {seconds} s");
+    context.health.degraded(CLEANING, codes::RELAY_CLEANING_HELD_BACK, detail);
 }
 
 /// What one look saw.
 struct Seen {
     position: Position,
     waiting: Option<Waiting>,
-    horizon: Option<status::Horizon>,
+    horizon: Option<Horizon>,
 }
 
 async fn look(pool: &Pool, standing: &Standing, is_counted: bool) -> Option<Seen> {

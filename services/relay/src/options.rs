@@ -39,6 +39,12 @@ pub(crate) struct Options {
     pub(crate) batch_bytes_max: usize,
     /// The producer's codec.
     pub(crate) compression: config::Compression,
+    /// How often the outbox is looked at as an operator would.
+    pub(crate) observe_interval: Duration,
+    /// A backlog before which the cursor has stood for so long is said.
+    pub(crate) cursor_standing_after: Duration,
+    /// Whoever holds back cleaning for so long is said.
+    pub(crate) cleaning_held_back_after: Duration,
 }
 
 impl Options {
@@ -55,6 +61,9 @@ impl Options {
             linger: Duration::from_millis(section.linger_ms),
             batch_bytes_max: section.batch_bytes_max,
             compression: section.compression,
+            observe_interval: section.observe_interval(),
+            cursor_standing_after: section.cursor_standing_after(),
+            cleaning_held_back_after: section.cleaning_held_back_after(),
         }
     }
 

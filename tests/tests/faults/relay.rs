@@ -7,5 +7,6 @@ mod export;
 mod kills;
 mod ledger;
 mod network;
+mod observed;
 mod scene;
 mod zombie;

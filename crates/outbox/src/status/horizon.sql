@@ -1,8 +1,8 @@
 -- Who holds back cleaning in this database: the session, the prepared transaction or the replication slot with the oldest
 -- snapshot or transaction id; none when nobody has any. Every snapshot that is taken beside an old transaction is as old as
--- that, so whoever has the id stands before who only sees it. Since when is known of a prepared transaction, and of a
--- session to whoever may read its state (pg_read_all_stats). Lock: none. Idempotency key: none, it reads. Index: none,
--- these are views of shared memory.
+-- that, so whoever has the id stands before who only sees it. Since when, and what kind of backend it is, only whoever may
+-- read its state (pg_read_all_stats) is told: that an autovacuum worker has no user, and a sender to a standby no database,
+-- everybody is. Lock: none. Idempotency key: none, it reads. Index: none, these are views of shared memory.
 SELECT kind, name, held.xid::text AS xid, age(held.xid)::bigint AS age, since
 FROM (
     SELECT
@@ -17,8 +17,8 @@ FROM (
         xact_start AS since
     FROM pg_stat_activity
     WHERE pid <> pg_backend_pid()
-        AND (datname = current_database() OR backend_type = 'walsender')
-        AND backend_type <> 'autovacuum worker'
+        AND usesysid IS NOT NULL
+        AND (datname = current_database() OR datname IS NULL)
     UNION ALL
     SELECT 'prepared transaction', gid, transaction, true, prepared
     FROM pg_prepared_xacts

@@ -58,7 +58,7 @@ impl Config {
         self.one_form_of_each_secret()?;
         let rules =
             self.leases_and_timers().into_iter().chain(self.connections_and_leases()).chain(self.retention());
-        let rules = rules.chain(self.smallest_values());
+        let rules = rules.chain(self.observations()).chain(self.smallest_values());
         for Rule { first, relation, second, reason } in rules {
             if !relation.holds(first.1, second.1) {
                 return Err(ConfigError::Contradiction {
@@ -88,7 +88,7 @@ impl Config {
                 ("relay.poll_interval_ms", self.relay.poll_interval_ms),
                 LessThan,
                 ("relay.lease_ms", self.relay.lease_ms),
-                "an idle relay renews its lease when it polls",
+                "a row that no notification told of would wait longer than for the takeover from a dead relay",
             ),
             rule(
                 ("reconciler.poll_interval_ms", self.reconciler.poll_interval_ms),
@@ -132,6 +132,19 @@ impl Config {
                 ("the shortest deadline", 1000),
                 "a healthy mail server may take a second",
             ),
+        ]
+    }
+
+    fn observations(&self) -> [Rule; 2] {
+        let seen_in_time = |key, after_ms| Rule {
+            first: ("relay.observe_interval_ms", self.relay.observe_interval_ms),
+            relation: Relation::AtMost,
+            second: (key, after_ms),
+            reason: "nothing can be found sooner than it is looked for",
+        };
+        [
+            seen_in_time("relay.cursor_standing_after_ms", self.relay.cursor_standing_after_ms),
+            seen_in_time("relay.cleaning_held_back_after_ms", self.relay.cleaning_held_back_after_ms),
         ]
     }
 
@@ -190,6 +203,7 @@ impl Config {
             ("api.header_timeout_ms", self.api.header_timeout_ms),
             ("api.requests_in_flight_max", self.api.requests_in_flight_max as u64),
             ("relay.poll_interval_ms", self.relay.poll_interval_ms),
+            ("relay.observe_interval_ms", self.relay.observe_interval_ms),
             ("relay.page_rows", u64_of(self.relay.page_rows)),
             ("relay.page_bytes_max", self.relay.page_bytes_max as u64),
             ("relay.batch_bytes_max", self.relay.batch_bytes_max as u64),

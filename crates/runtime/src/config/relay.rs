@@ -22,6 +22,12 @@ pub struct Relay {
     pub batch_bytes_max: usize,
     /// The producer's codec.
     pub compression: Compression,
+    /// How often the active relay looks at its outbox as an operator would.
+    pub observe_interval_ms: u64,
+    /// How long the cursor may stand with rows before it until that is said.
+    pub cursor_standing_after_ms: u64,
+    /// How long somebody's transaction may hold back the database's cleaning until that is said.
+    pub cleaning_held_back_after_ms: u64,
     /// The outboxes of other services, by the names that logs and metrics call them. The product's own, `main`, is always
     /// there, and in none of these.
     #[serde(deserialize_with = "super::outbox::named")]
@@ -69,6 +75,9 @@ impl Default for Relay {
             linger_ms: 1,
             batch_bytes_max: 262_144,
             compression: Compression::Lz4,
+            observe_interval_ms: 10_000,
+            cursor_standing_after_ms: 30_000,
+            cleaning_held_back_after_ms: 300_000,
             outboxes: Outboxes::new(),
         }
     }
@@ -85,5 +94,23 @@ impl Relay {
     #[must_use]
     pub fn poll_interval(&self) -> Duration {
         Duration::from_millis(self.poll_interval_ms)
+    }
+
+    /// [`Self::observe_interval_ms`] as a duration.
+    #[must_use]
+    pub fn observe_interval(&self) -> Duration {
+        Duration::from_millis(self.observe_interval_ms)
+    }
+
+    /// [`Self::cursor_standing_after_ms`] as a duration.
+    #[must_use]
+    pub fn cursor_standing_after(&self) -> Duration {
+        Duration::from_millis(self.cursor_standing_after_ms)
+    }
+
+    /// [`Self::cleaning_held_back_after_ms`] as a duration.
+    #[must_use]
+    pub fn cleaning_held_back_after(&self) -> Duration {
+        Duration::from_millis(self.cleaning_held_back_after_ms)
     }
 }

@@ -134,6 +134,13 @@ fn contradicting_values_are_refused_with_both_keys() {
     assert!(error.contains("`worker.lease_ms` (999)"), "{error}");
     let error = load("[relay]\nlease_ms = 999\n", &[]).unwrap_err().to_string();
     assert!(error.contains("`relay.lease_ms` (999)"), "{error}");
+    for key in ["cursor_standing_after_ms", "cleaning_held_back_after_ms"] {
+        let error = load(&format!("[relay]\n{key} = 9999\n"), &[]).unwrap_err().to_string();
+        let relation = format!("`relay.observe_interval_ms` (10000) must be at most `relay.{key}` (9999)");
+        assert!(error.contains(&relation), "{error}");
+    }
+    let error = load("[relay]\nobserve_interval_ms = 0\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("`relay.observe_interval_ms` (0)"), "{error}");
     let error = load("[reconciler]\npartitions_ahead_days = -1\n", &[]).unwrap_err().to_string();
     assert!(error.contains("`reconciler.partitions_ahead_days`"), "{error}");
     let error =

@@ -3,6 +3,7 @@
 mod counter_examples;
 mod delivery;
 mod fixtures;
+mod horizon;
 mod identity;
 mod operator_plans;
 mod outage;

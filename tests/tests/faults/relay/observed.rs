@@ -1,0 +1,94 @@
+//! Row 19, and a cursor that stands: what a relay finds when it looks at its outbox, and that it says so as long as it is so.
+
+use waybill_testkit::{PrivateBroker, Process, Settings, eventually, within};
+
+use super::scene::{Scene, append};
+
+const HELD_BACK: &str = "relay-cleaning-held-back";
+const STANDING: &str = "relay-cursor-standing";
+
+/// What takes minutes by default takes so long here.
+const AFTER_MS: i64 = 1_500;
+
+fn impatient(settings: Settings) -> Settings {
+    let settings = settings.set("relay.observe_interval_ms", 100);
+    settings
+        .set("relay.cursor_standing_after_ms", AFTER_MS)
+        .set("relay.cleaning_held_back_after_ms", AFTER_MS)
+}
+
+/// Waits until `/readyz` shows the reason, of this component, and gives its detail.
+async fn said(relay: &Process, component: &str, code: &str) -> String {
+    let reason = eventually(code, async || relay.reason(code).await).await;
+    assert_eq!((&reason["role"], &reason["severity"]), (&"relay".into(), &"degraded".into()), "{reason}");
+    assert_eq!(reason["component"], component, "{reason}");
+    relay.logged_code("degraded", code).await;
+    assert!(relay.metric("waybill_health_reasons").await >= 1.0);
+    reason["detail"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Waits until it shows it no more.
+async fn taken_back(relay: &Process, code: &str) {
+    eventually("the end of it", async || relay.reason(code).await.is_none().then_some(())).await;
+    relay.logged_code("recovered", code).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_is_held_open_slows_no_relay_and_is_said_as_long_as_it_holds_back_cleaning() {
+    /// The end of the last drained window: nothing that began before it is left out but what was in progress.
+    const PASSED_XID: &str = "SELECT pg_snapshot_xmax(from_snapshot)::text::bigint FROM outbox.cursor";
+    const ROWS_MIN: i64 = 20;
+    let scene = Scene::new(3).await.with(impatient);
+    let relay = scene.relay();
+    scene.write(1).await;
+    scene.drained().await;
+
+    let mut holder = scene.database.admin().await;
+    let pid: i32 = holder.query_one("SELECT pg_backend_pid()", &[]).await.expect("its pid").get(0);
+    let open = holder.transaction().await.expect("begun");
+    append(&open, &scene.topic, "late", 1).await;
+    let held = open.query_one("SELECT pg_current_xact_id()::text::bigint", &[]).await.expect("its id");
+    let (mut version, mut passed_xid) = (1, held.get::<_, i64>(0));
+    within("the warning, and every row until then", async {
+        while version < ROWS_MIN || relay.reason(HELD_BACK).await.is_none() {
+            version += 1;
+            scene.write(version).await;
+            eventually("the row arrives", async || (scene.passed().await == version).then_some(())).await;
+            let moved = async || Some(scene.number(PASSED_XID).await).filter(|now| *now > passed_xid);
+            passed_xid = eventually("the window moves on beyond the open transaction", moved).await;
+        }
+    })
+    .await;
+    let detail = said(&relay, "cleaning", HELD_BACK).await;
+    assert!(detail.contains(&format!("session {pid} ")), "{detail}");
+    #[expect(clippy::cast_precision_loss, reason = "a second or two")]
+    let after_seconds = AFTER_MS as f64 / 1_000.0;
+    assert!(relay.metric("waybill_relay_cleaning_held_back_seconds").await >= after_seconds);
+    assert_eq!(scene.records().await.len(), usize::try_from(version).expect("few"));
+
+    open.commit().await.expect("committed");
+    taken_back(&relay, HELD_BACK).await;
+    assert!(relay.metric("waybill_relay_cleaning_held_back_seconds").await < after_seconds);
+    scene.drained().await;
+    assert_eq!(scene.is_whole().await.occurrences("late"), [1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_that_stands_before_a_backlog_is_said_until_it_moves() {
+    let broker = PrivateBroker::start();
+    let scene = Scene::on_broker(&broker, &broker.bootstrap(), 1).await.with(impatient);
+    let relay = scene.relay();
+    scene.write(1).await;
+    scene.drained().await;
+    broker.freeze();
+    scene.write_all(2..=4).await;
+    let detail = said(&relay, "cursor", STANDING).await;
+    assert!(detail.starts_with("rows wait"), "{detail}");
+    assert_eq!(relay.metric("waybill_relay_waiting_rows").await, 3.0);
+    assert_eq!(scene.passed().await, 1);
+
+    broker.thaw();
+    scene.drained().await;
+    taken_back(&relay, STANDING).await;
+    scene.is_whole_in(&broker.read_to_end(&scene.topic).await).await;
+}
