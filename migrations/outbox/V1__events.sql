@@ -6,8 +6,10 @@
 CREATE TABLE events (
     seq bigint GENERATED ALWAYS AS IDENTITY,
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    topic text NOT NULL CONSTRAINT topic_is_a_name
-        CHECK (topic ~ '^[a-zA-Z0-9._-]{1,249}$' AND topic NOT IN ('.', '..')),
+    -- A length beside the pattern: a repetition of 249 inside of it costs more than the rest of the insert.
+    topic text NOT NULL CONSTRAINT topic_is_a_name CHECK (
+        octet_length(topic) BETWEEN 1 AND 249 AND topic !~ '[^a-zA-Z0-9._-]' AND topic NOT IN ('.', '..')
+    ),
     key bytea,
     event_id text NOT NULL CONSTRAINT event_id_is_given CHECK (event_id <> ''),
     header_names text[] NOT NULL,
@@ -216,7 +218,9 @@ DECLARE
     refusal text;
     hint text;
 BEGIN
-    IF topic IS NULL OR topic !~ '^[a-zA-Z0-9._-]{1,249}$' OR topic IN ('.', '..') THEN
+    IF topic IS NULL OR octet_length(topic) NOT BETWEEN 1 AND 249
+        OR topic ~ '[^a-zA-Z0-9._-]' OR topic IN ('.', '..')
+    THEN
         refusal := format('%L is no topic name', topic);
         hint := 'Kafka takes 1 to 249 of a-z A-Z 0-9 . _ -';
     ELSIF event_id IS NULL OR event_id = '' THEN
