@@ -1,0 +1,92 @@
+//! What is compressed around a file, as its bytes go by.
+
+use std::io::Write as _;
+
+use bytes::buf::Writer;
+use bytes::{BufMut as _, BytesMut};
+use flate2::write::GzEncoder;
+
+use crate::file_kind::Compression;
+
+/// How many bytes are gathered before they are compressed: rows come one by one, and each call has its cost.
+const BLOCK_BYTES: usize = 128 * 1024;
+
+/// What `gzip` takes when nobody says anything is 6.
+const GZIP_LEVEL: u32 = 6;
+
+/// What `zstd` takes when nobody says anything.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Compresses a stream with bounded buffers.
+pub(crate) struct Compressor {
+    stream: Stream,
+    block: BytesMut,
+}
+
+enum Stream {
+    Gzip(GzEncoder<Writer<BytesMut>>),
+    Zstd(zstd::stream::write::Encoder<'static, Writer<BytesMut>>),
+}
+
+impl Compressor {
+    /// `None` where nothing is compressed around the file.
+    pub(crate) fn new(compression: Compression) -> std::io::Result<Option<Self>> {
+        let sink = BytesMut::new().writer();
+        let stream = match compression {
+            Compression::None => return Ok(None),
+            Compression::Gzip => Stream::Gzip(GzEncoder::new(sink, flate2::Compression::new(GZIP_LEVEL))),
+            Compression::Zstd => {
+                let mut encoder = zstd::stream::write::Encoder::new(sink, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Stream::Zstd(encoder)
+            }
+        };
+        Ok(Some(Self { stream, block: BytesMut::with_capacity(2 * BLOCK_BYTES) }))
+    }
+
+    /// Where the next bytes of the file go.
+    pub(crate) fn block(&mut self) -> &mut BytesMut {
+        &mut self.block
+    }
+
+    /// Compresses the block once it is large enough.
+    pub(crate) fn drain(&mut self, out: &mut BytesMut) -> std::io::Result<()> {
+        if self.block.len() < BLOCK_BYTES { Ok(()) } else { self.compress(out) }
+    }
+
+    /// Compresses what is left and ends the stream.
+    pub(crate) fn finish(mut self, out: &mut BytesMut) -> std::io::Result<()> {
+        self.compress(out)?;
+        let sink = match self.stream {
+            Stream::Gzip(encoder) => encoder.finish()?,
+            Stream::Zstd(encoder) => encoder.finish()?,
+        };
+        out.extend_from_slice(&sink.into_inner());
+        Ok(())
+    }
+
+    /// The encoder writes into the caller's buffer: the two change places around it.
+    fn compress(&mut self, out: &mut BytesMut) -> std::io::Result<()> {
+        std::mem::swap(self.sink(), out);
+        let written = match &mut self.stream {
+            Stream::Gzip(encoder) => encoder.write_all(&self.block),
+            Stream::Zstd(encoder) => encoder.write_all(&self.block),
+        };
+        std::mem::swap(self.sink(), out);
+        self.block.clear();
+        written
+    }
+
+    fn sink(&mut self) -> &mut BytesMut {
+        match &mut self.stream {
+            Stream::Gzip(encoder) => encoder.get_mut().get_mut(),
+            Stream::Zstd(encoder) => encoder.get_mut().get_mut(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compressor").finish_non_exhaustive()
+    }
+}
