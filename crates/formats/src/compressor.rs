@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use bytes::buf::Writer;
-use bytes::{BufMut as _, BytesMut};
+use bytes::{Buf as _, BufMut as _, BytesMut};
 use flate2::write::GzEncoder;
 
 use crate::file_kind::Compression;
@@ -49,14 +49,19 @@ impl Compressor {
         &mut self.block
     }
 
-    /// Compresses the block once it is large enough.
+    /// Compresses what there is of whole blocks. Blocks are all of one size, so that the file's bytes do not hang on the
+    /// pieces that it was made of.
     pub(crate) fn drain(&mut self, out: &mut BytesMut) -> std::io::Result<()> {
-        if self.block.len() < BLOCK_BYTES { Ok(()) } else { self.compress(out) }
+        while self.block.len() >= BLOCK_BYTES {
+            self.compress(BLOCK_BYTES, out)?;
+        }
+        Ok(())
     }
 
     /// Compresses what is left and ends the stream.
     pub(crate) fn finish(mut self, out: &mut BytesMut) -> std::io::Result<()> {
-        self.compress(out)?;
+        self.drain(out)?;
+        self.compress(self.block.len(), out)?;
         let sink = match self.stream {
             Stream::Gzip(encoder) => encoder.finish()?,
             Stream::Zstd(encoder) => encoder.finish()?,
@@ -66,14 +71,14 @@ impl Compressor {
     }
 
     /// The encoder writes into the caller's buffer: the two change places around it.
-    fn compress(&mut self, out: &mut BytesMut) -> std::io::Result<()> {
+    fn compress(&mut self, length: usize, out: &mut BytesMut) -> std::io::Result<()> {
         std::mem::swap(self.sink(), out);
         let written = match &mut self.stream {
-            Stream::Gzip(encoder) => encoder.write_all(&self.block),
-            Stream::Zstd(encoder) => encoder.write_all(&self.block),
+            Stream::Gzip(encoder) => encoder.write_all(&self.block[..length]),
+            Stream::Zstd(encoder) => encoder.write_all(&self.block[..length]),
         };
         std::mem::swap(self.sink(), out);
-        self.block.clear();
+        self.block.advance(length);
         written
     }
 

@@ -13,7 +13,7 @@ const WINDOW_BYTES: usize = 128 * 1024;
 /// Decompresses a stream with bounded buffers.
 pub(crate) enum Decompressor {
     None,
-    Gzip(GzDecoder<Passing>),
+    Gzip(Box<GzDecoder<Passing>>),
     Zstd(Frame),
 }
 
@@ -42,7 +42,7 @@ impl Decompressor {
     pub(crate) fn new(compression: Compression) -> std::io::Result<Self> {
         Ok(match compression {
             Compression::None => Self::None,
-            Compression::Gzip => Self::Gzip(GzDecoder::new(Passing(Vec::new()))),
+            Compression::Gzip => Self::Gzip(Box::new(GzDecoder::new(Passing(Vec::new())))),
             Compression::Zstd => {
                 Self::Zstd(Frame { decoder: Decoder::new()?, window: vec![0; WINDOW_BYTES], ended: false })
             }

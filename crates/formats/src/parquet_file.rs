@@ -99,7 +99,7 @@ impl ParquetEncoder {
 
     pub(crate) fn finish(&mut self, out: &mut BytesMut) -> Result<u64, EncodeError> {
         self.stream.finish()?;
-        self.groups.end_batch(&mut self.file)?;
+        self.groups.end_batch(&self.file)?;
         self.groups.end_group(&mut self.file)?;
         let before = self.file.bytes_written();
         self.file.finish()?;

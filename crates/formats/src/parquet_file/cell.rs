@@ -77,12 +77,11 @@ impl Cells {
                 arena.end_value();
             }
             Self::FixedBytes(arena) => {
-                match parquet_type {
-                    ParquetType::Decimal(decimal) => {
-                        let unscaled = unscaled(bytes, decimal)?.to_be_bytes();
-                        arena.bytes.extend_from_slice(&unscaled[unscaled.len() - decimal.bytes()..]);
-                    }
-                    _ => arena.bytes.extend_from_slice(&fixed::<16>(bytes)?),
+                if let ParquetType::Decimal(decimal) = parquet_type {
+                    let unscaled = unscaled(bytes, decimal)?.to_be_bytes();
+                    arena.bytes.extend_from_slice(&unscaled[unscaled.len() - decimal.bytes()..]);
+                } else {
+                    arena.bytes.extend_from_slice(&fixed::<16>(bytes)?);
                 }
                 arena.end_value();
             }
@@ -146,7 +145,20 @@ fn byte_array(bytes: &[u8], wire: Wire, out: &mut BytesMut) -> Result<(), Fault>
             out.extend_from_slice(text.as_bytes());
         }
         Wire::Text | Wire::Json => out.extend_from_slice(value::text(bytes)?.as_bytes()),
-        _ => out.extend_from_slice(bytes),
+        Wire::Bytea => out.extend_from_slice(bytes),
+        Wire::Bool
+        | Wire::Int2
+        | Wire::Int4
+        | Wire::Int8
+        | Wire::Oid
+        | Wire::Float4
+        | Wire::Float8
+        | Wire::Numeric
+        | Wire::Date
+        | Wire::Time
+        | Wire::Timestamp
+        | Wire::TimestampTz
+        | Wire::Uuid => return Err(Fault::Malformed("a value is not of its column's type")),
     }
     Ok(())
 }

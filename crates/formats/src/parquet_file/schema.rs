@@ -28,16 +28,13 @@ fn leaf(name: &str, parquet_type: ParquetType) -> Result<TypePtr> {
     let mut builder = Type::primitive_type_builder(name, physical)
         .with_repetition(Repetition::OPTIONAL)
         .with_logical_type(logical);
-    match parquet_type {
-        ParquetType::Decimal(decimal) => {
-            builder =
-                builder.with_precision(i32::from(decimal.precision)).with_scale(i32::from(decimal.scale));
-            if physical == Physical::FIXED_LEN_BYTE_ARRAY {
-                builder = builder.with_length(i32::try_from(decimal.bytes()).unwrap_or(i32::MAX));
-            }
+    if let ParquetType::Decimal(decimal) = parquet_type {
+        builder = builder.with_precision(i32::from(decimal.precision)).with_scale(i32::from(decimal.scale));
+        if physical == Physical::FIXED_LEN_BYTE_ARRAY {
+            builder = builder.with_length(i32::try_from(decimal.bytes()).unwrap_or(i32::MAX));
         }
-        ParquetType::Uuid => builder = builder.with_length(16),
-        _ => {}
+    } else if parquet_type == ParquetType::Uuid {
+        builder = builder.with_length(16);
     }
     Ok(Arc::new(builder.build()?))
 }

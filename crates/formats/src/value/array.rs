@@ -36,9 +36,11 @@ impl<'a> Array<'a> {
         }
         // Each has its length before it.
         let enough = total.checked_mul(4).is_some_and(|least| least <= rest.len());
-        if !enough || dimensions > 0 && total == 0 {
+        if !enough {
             return Err(MALFORMED);
         }
+        // An empty `int2vector` has a dimension, of length 0; arrays without elements have none.
+        let dimensions = if total == 0 { 0 } else { dimensions };
         Ok(Self { lengths, dimensions, elements: rest })
     }
 
@@ -87,12 +89,14 @@ mod tests {
         assert_eq!(array.element(), Ok(None));
         assert_eq!(array.end(), Ok(()));
         assert_eq!(array.element(), Err(MALFORMED));
-        assert_eq!(Array::read(&head(&[])).expect("an empty one").lengths(), [0; 0]);
+        for empty in [head(&[]), head(&[0])] {
+            assert_eq!(Array::read(&empty).expect("an empty one").lengths(), [0; 0]);
+        }
     }
 
     #[test]
     fn lengths_beyond_what_is_there_are_malformed() {
-        for wrong in [head(&[0]), head(&[i32::MAX; 6]), head(&[1; 7]), head(&[2]), head(&[-1]), vec![0; 11]] {
+        for wrong in [head(&[i32::MAX; 6]), head(&[1; 7]), head(&[2]), head(&[-1]), vec![0; 11]] {
             assert!(matches!(Array::read(&wrong), Err(Fault::Malformed(_))), "{wrong:?}");
         }
     }

@@ -1,0 +1,126 @@
+//! Each format in each compression, through readers that are not ours.
+
+use serde_json::{Map, Value, json};
+use waybill_formats::{Compression, CsvOptions, FileKind, Format, NdjsonOptions, ParquetOptions, Plan};
+
+use crate::database::Awkward;
+use crate::file::{count, encode, stored};
+use crate::reader::{Rows, read};
+use crate::samples::{Leaf, Sample};
+
+const AROUND: [Compression; 3] = [Compression::None, Compression::Gzip, Compression::Zstd];
+
+/// A file of the table, after it was seen to be the same however its stream is cut, and to have its rows when it is
+/// read back.
+struct Made {
+    file: Vec<u8>,
+    plan: Plan,
+    rows: usize,
+}
+
+async fn made(awkward: &Awkward, kind: FileKind, pass: impl Fn(&Sample) -> bool) -> Made {
+    let columns = awkward.columns(pass).await;
+    let plan = Plan::new(&columns, kind).unwrap_or_else(|refused| panic!("{refused}"));
+    let messages = awkward.copied(&plan).await;
+    let rows = awkward.texts("id").await.len();
+    let whole: Vec<u8> = messages.concat();
+    let rows_sent = rows as u64;
+    let encoded =
+        |pieces: Vec<&[u8]>| encode(&plan, pieces, rows_sent).unwrap_or_else(|error| panic!("{error}"));
+    let file = encoded(messages.iter().map(AsRef::as_ref).collect());
+    for piece_bytes in [1, 1_000, whole.len()] {
+        let again = encoded(whole.chunks(piece_bytes).collect());
+        assert!(again == file, "pieces of {piece_bytes} B gave another file");
+        assert_eq!(count(kind, &file, piece_bytes).expect("the file is whole"), rows_sent);
+    }
+    Made { file, plan, rows }
+}
+
+/// Compares one column that a reader found with the table.
+async fn judge(awkward: &Awkward, reader: &str, plan: &Plan, rows: &Rows, skip: impl Fn(&Sample) -> bool) {
+    let ids: Vec<i32> =
+        rows.iter().map(|row| row[0].as_deref().expect("an id").parse().expect("a number")).collect();
+    for (at, column) in plan.columns().iter().enumerate().skip(1) {
+        let sample = awkward.samples.iter().find(|sample| sample.name == column.name()).expect("a sample");
+        if skip(sample) {
+            continue;
+        }
+        let read: Vec<(i32, Option<String>)> =
+            ids.iter().copied().zip(rows.iter().map(|row| row[at].clone())).collect();
+        let differing = awkward.differing(sample, &read).await;
+        assert!(differing.is_empty(), "{reader}, {} {}: {differing:?}", sample.name, sample.pg_type);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn csv_is_what_postgres_says_to_every_reader() {
+    let awkward = Awkward::made().await;
+    for around in AROUND {
+        let kind = FileKind::new(Format::Csv(CsvOptions::default()), around).expect("they go together");
+        let Made { file, plan, rows } = made(&awkward, kind, |_| true).await;
+        let path = stored("types", kind, &file);
+        for reader in ["csv", "pyarrow", "duckdb"] {
+            let found = read(reader, &path, &json!({})).await;
+            assert_eq!(found.len(), rows, "{reader}");
+            for (at, column) in plan.columns().iter().enumerate() {
+                let texts = awkward.texts(column.name()).await;
+                for (row, (id, expected)) in found.iter().zip(texts) {
+                    // Python's reader gives an empty text for NULL.
+                    let expected =
+                        if reader == "csv" { Some(expected.unwrap_or_default()) } else { expected };
+                    assert!(row[at] == expected, "{reader}, row {id}, {}: {expected:?}", column.name());
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ndjson_is_read_back_as_the_values_that_postgres_has() {
+    let awkward = Awkward::made().await;
+    let leaves = awkward.samples.iter().filter_map(|sample| match sample.leaf {
+        Leaf::Plain => None,
+        Leaf::Base64 => Some((sample.name.to_owned(), json!("base64"))),
+        Leaf::Json => Some((sample.name.to_owned(), json!("skip"))),
+    });
+    let leaves = Value::Object(leaves.collect::<Map<_, _>>());
+    for around in AROUND {
+        let kind = FileKind::new(Format::Ndjson(NdjsonOptions::default()), around).expect("they go together");
+        let Made { file, plan, rows } = made(&awkward, kind, |_| true).await;
+        let found = read("json", &stored("types", kind, &file), &leaves).await;
+        assert_eq!(found.len(), rows);
+        judge(&awkward, "json", &plan, &found, |sample| sample.leaf == Leaf::Json).await;
+        if around == Compression::None {
+            documents_are_verbatim(&awkward, std::str::from_utf8(&file).expect("JSON is UTF-8")).await;
+        }
+    }
+}
+
+/// A document is in its line as Postgres has it, but for its line breaks.
+async fn documents_are_verbatim(awkward: &Awkward, file: &str) {
+    for sample in awkward.samples.iter().filter(|sample| sample.leaf == Leaf::Json) {
+        let is_array = sample.pg_type.ends_with("[]");
+        let text = if is_array { format!("array_to_json({})", sample.name) } else { sample.name.to_owned() };
+        for (line, (id, expected)) in file.lines().zip(awkward.texts(&text).await) {
+            let expected = expected.unwrap_or("null".to_owned()).replace(['\r', '\n'], " ");
+            let member = format!("\"{}\":{expected}", sample.name);
+            assert!(line.contains(&member), "row {id} has no {member}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parquet_is_read_back_as_the_values_that_postgres_has() {
+    let awkward = Awkward::made().await;
+    for codec in AROUND {
+        let kind = FileKind::new(Format::Parquet(ParquetOptions { codec }), Compression::None);
+        let kind = kind.expect("nothing around it");
+        let Made { file, plan, rows } = made(&awkward, kind, |sample| sample.in_parquet).await;
+        let path = stored(&format!("types-{codec:?}"), kind, &file);
+        for reader in ["pyarrow", "duckdb"] {
+            let found = read(reader, &path, &json!({})).await;
+            assert_eq!(found.len(), rows, "{reader}");
+            judge(&awkward, reader, &plan, &found, |_| false).await;
+        }
+    }
+}
