@@ -106,7 +106,7 @@ def json_ndjson(path, leaves):
 def duckdb_ndjson(path, leaves):
     """Every member as its JSON text, which DuckDB has taken apart and put together again."""
     with plain(path) as file:
-        names = list(json.loads(file.readline()))
+        names = list(json.loads(file.read().split(b"\n", 1)[0]))
     columns = "{" + ", ".join(f"'{name}': 'JSON'" for name in names) + "}"
     relation = duckdb.sql(
         f"FROM read_json('{path}', format = 'newline_delimited', columns = {columns}, maximum_object_size = 16777216)"
