@@ -47,7 +47,7 @@ pub(crate) async fn relay(
     taken: Taken,
 ) -> Result<End, Error> {
     let Taken { cursor, asked } = taken;
-    let lease = Lease::keep(pool.clone(), options, cursor.fence, asked);
+    let lease = Lease::keep(context, options, cursor.fence, asked);
     let reading = Reading::of(&cursor.window);
     let line = Line::start(context, options)?;
     let retry = DATABASE_RETRY;

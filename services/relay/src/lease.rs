@@ -1,5 +1,6 @@
 //! Keeps the lease while a relay is active, and stops the relay before the lease can be over.
 
+use std::error::Error;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
@@ -7,6 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use waybill_outbox::window::{self, WindowError};
+use waybill_runtime::{Context, Dedicated};
 
 use crate::options::Options;
 
@@ -32,13 +34,13 @@ pub(crate) struct Lease {
 
 impl Lease {
     /// Keeps a lease that was asked for at `asked`.
-    pub(crate) fn keep(pool: Pool, options: &Options, fence: i64, asked: Instant) -> Self {
+    pub(crate) fn keep(context: &Context, options: &Options, fence: i64, asked: Instant) -> Self {
         let (sender, lost) = watch::channel(None);
         let done = CancellationToken::new();
         let guard = done.clone().drop_guard();
-        let options = options.clone();
+        let (context, options) = (context.clone(), options.clone());
         tokio::spawn(async move {
-            let renewals = renew_until_lost(&pool, &options, fence, asked);
+            let renewals = renew_until_lost(&context, &options, fence, asked);
             if let Some(reason) = done.run_until_cancelled(renewals).await {
                 sender.send_replace(Some(reason));
             }
@@ -56,44 +58,74 @@ impl Lease {
 
 /// Renews until that fails for good. A lease is counted from before the request, so that by this clock it is over
 /// before it is over by the database's.
-async fn renew_until_lost(pool: &Pool, options: &Options, fence: i64, asked: Instant) -> Lost {
+///
+/// Renewals go over a connection of their own, so that they wait for no work and for nobody's turn in the pool. One that
+/// is not answered in time may never be: the next goes over a new connection, while the lease is still usable.
+async fn renew_until_lost(context: &Context, options: &Options, fence: i64, asked: Instant) -> Lost {
     let mut usable_until = asked + options.lease_usable();
     let mut due = asked + options.renew_after();
+    let mut connection = None;
     loop {
         sleep_until(due.min(usable_until)).await;
         let asked = Instant::now();
         if asked >= usable_until {
             return Lost::Late;
         }
-        match timeout_at(usable_until, renew(pool, options, fence)).await {
-            Ok(Ok(())) => {
+        let until = usable_until.min(asked + options.renewal_max());
+        let renewed = timeout_at(until, renew(context, options, fence, connection)).await;
+        connection = match renewed.unwrap_or(Err(Renewal::Silent)) {
+            Ok(connection) => {
                 usable_until = asked + options.lease_usable();
                 due = asked + options.renew_after();
+                Some(connection)
             }
-            Ok(Err(Renewal::Fenced)) => return Lost::Fenced,
-            Ok(Err(Renewal::Failed)) => due = Instant::now() + options.renew_again_after(),
-            Err(_elapsed) => return Lost::Late,
-        }
+            Err(Renewal::Fenced) => return Lost::Fenced,
+            Err(Renewal::Failed) => {
+                due = Instant::now() + options.renew_again_after();
+                None
+            }
+            Err(Renewal::Silent) => {
+                due = Instant::now();
+                None
+            }
+        };
     }
 }
 
+/// Why a renewal is not known to have happened.
 enum Renewal {
+    /// Another took over.
     Fenced,
+    /// The server, or the way to it, said so.
     Failed,
+    /// Nobody said anything.
+    Silent,
 }
 
-async fn renew(pool: &Pool, options: &Options, fence: i64) -> Result<(), Renewal> {
-    let db = pool.get().await.map_err(|error| {
-        tracing::debug!(error = &error as &dyn std::error::Error, "no connection to renew the lease");
-        Renewal::Failed
-    })?;
-    window::renew(&**db, fence, options.lease).await.map_err(|error| match error {
-        WindowError::Fenced { .. } => Renewal::Fenced,
-        WindowError::Missing | WindowError::DatabaseChanged { .. } | WindowError::Database(_) => {
-            tracing::debug!(error = &error as &dyn std::error::Error, "the lease was not renewed");
+/// Renews over this connection, or a new one, and gives it back if it can be trusted further.
+async fn renew(
+    context: &Context,
+    options: &Options,
+    fence: i64,
+    connection: Option<Dedicated>,
+) -> Result<Dedicated, Renewal> {
+    let connection = match connection {
+        Some(connection) => connection,
+        None => context.outbox_dedicated(&options.outbox).await.map_err(|error| {
+            tracing::debug!(error = &error as &dyn Error, "no connection to renew the lease");
             Renewal::Failed
+        })?,
+    };
+    match window::renew(&*connection, fence, options.lease).await {
+        Ok(()) => Ok(connection),
+        Err(WindowError::Fenced { .. }) => Err(Renewal::Fenced),
+        Err(
+            error @ (WindowError::Missing | WindowError::DatabaseChanged { .. } | WindowError::Database(_)),
+        ) => {
+            tracing::debug!(error = &error as &dyn Error, "the lease was not renewed");
+            Err(Renewal::Failed)
         }
-    })
+    }
 }
 
 /// Why the lease was lost, asked once nothing is sent any more: a relay that comes back late finds out only now that

@@ -51,8 +51,13 @@ async fn connect(
     outbox: &str,
 ) -> Result<Dedicated, Box<dyn std::error::Error + Send + Sync>> {
     let connection = context.outbox_dedicated(outbox).await?;
-    connection.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {LEASE_CHANNEL}")).await?;
+    listen_on(&connection).await?;
     Ok(connection)
+}
+
+/// Doing so again changes nothing, and shows that the connection is there.
+async fn listen_on(connection: &Dedicated) -> Result<(), tokio_postgres::Error> {
+    connection.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {LEASE_CHANNEL}")).await
 }
 
 /// Passes on what is heard, until the connection is lost.
@@ -65,8 +70,8 @@ async fn hear(mut connection: Dedicated, wakes: &Wakes) {
             Ok(Some(_)) => wakes.rows.notify_one(),
             Ok(None) => return,
             Err(_quiet) => {
-                let probe = connection.batch_execute("");
-                if !matches!(tokio::time::timeout(PROBE_ANSWER_MAX, probe).await, Ok(Ok(()))) {
+                let answered = tokio::time::timeout(PROBE_ANSWER_MAX, listen_on(&connection)).await;
+                if !matches!(answered, Ok(Ok(()))) {
                     return;
                 }
             }

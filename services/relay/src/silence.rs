@@ -17,7 +17,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(3);
 
 /// Returns once one of the connections carries nothing any more. The ping goes over the connection itself, behind the
 /// statement that is under way. One that takes long is told from one that never arrives, or whose answer does not, by
-/// asking over another connection what the server is at.
+/// asking over a new connection what the server is at.
 pub(crate) async fn falls(pool: &Pool, database: &Database) {
     loop {
         sleep(PING_INTERVAL).await;
@@ -32,8 +32,16 @@ async fn is_there(pool: &Pool, connection: &Connection) -> bool {
     match timeout(ANSWER_MAX, connection.client().batch_execute("")).await {
         // One that is lost says so to whoever works on it.
         Ok(Ok(()) | Err(_)) => true,
-        Err(_elapsed) => is_at_work(pool, connection.backend_pid()).await,
+        Err(_elapsed) => {
+            distrust(pool);
+            is_at_work(pool, connection.backend_pid()).await
+        }
     }
+}
+
+/// Lets go of what lies idle in the pool: it went the same way, and to find out about each of them would take too long.
+pub(crate) fn distrust(pool: &Pool) {
+    pool.retain(|_, _| false);
 }
 
 async fn is_at_work(pool: &Pool, backend_pid: i32) -> bool {

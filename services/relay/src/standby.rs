@@ -12,6 +12,7 @@ use crate::codes;
 use crate::error::DatabaseError;
 use crate::listener::Wakes;
 use crate::options::Options;
+use crate::silence;
 
 /// The component of health that the database is.
 pub(crate) const DATABASE: &str = "database";
@@ -57,6 +58,9 @@ pub(crate) async fn acquire(
                     remaining.clamp(WAIT_MIN, options.lease)
                 }
                 Err(error) => {
+                    if matches!(error, DatabaseError::Silent) {
+                        silence::distrust(pool);
+                    }
                     report(context, &error);
                     retry.next()
                 }

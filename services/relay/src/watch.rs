@@ -13,6 +13,7 @@ use rdkafka::consumer::{BaseConsumer, Consumer as _};
 use rdkafka::error::KafkaResult;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use waybill_outbox::hold;
 use waybill_outbox::window::{PageLimits, WindowError};
 use waybill_topic_identity::{Described, TopicIdError, describe};
@@ -26,13 +27,16 @@ use crate::topics::{Identified, judge};
 /// How long Kafka may take to say which topics there are.
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
+/// How long the database may take to say what it knows of a topic. A connection that carries nothing any more is found so.
+const DATABASE_ANSWER_MAX: Duration = Duration::from_secs(5);
+
 /// The most queued events that one look clears away: connection errors queue up in a client that nobody polls.
 const EVENTS_MAX: usize = 100;
 
 /// One row: the first of a hold.
 const HEAD: PageLimits = PageLimits { rows_max: 1, bytes_max: 1 };
 
-/// So many topics are tried at once: each costs a producer, and a connection of the pool that renews the lease.
+/// So many topics are tried at once: each costs a producer, and a connection of the pool for a moment.
 const PROBES_MAX: usize = 2;
 
 /// What was found.
@@ -187,7 +191,9 @@ impl Asker {
             }
             Ok(identified)
         };
-        judged.await.unwrap_or_else(|error| Identified::Unclear { detail: waybill_runtime::chain(&error) })
+        in_time(judged)
+            .await
+            .unwrap_or_else(|error| Identified::Unclear { detail: waybill_runtime::chain(&error) })
     }
 
     async fn check(&self, topics: Vec<String>) -> Vec<(String, Identified)> {
@@ -195,7 +201,8 @@ impl Asker {
             let db = self.pool.get().await?;
             Ok::<_, DatabaseError>(hold::topics(&**db).await.map_err(WindowError::from)?)
         };
-        let (Ok(answers), Ok(recorded)) = (self.describe(topics.clone()).await, recorded.await) else {
+        let (Ok(answers), Ok(recorded)) = (self.describe(topics.clone()).await, in_time(recorded).await)
+        else {
             return Vec::new();
         };
         let id_of = |topic: &str| {
@@ -224,7 +231,7 @@ impl Asker {
             let db = self.pool.get().await?;
             Ok::<_, DatabaseError>(hold::page(&**db, hold_id, 0, HEAD).await?)
         };
-        let page = match head.await {
+        let page = match in_time(head).await {
             Ok(page) => page,
             Err(error) => return Probed::Unclear { detail: waybill_runtime::chain(&error) },
         };
@@ -257,4 +264,9 @@ impl Asker {
         })
         .await?
     }
+}
+
+/// What the database answers, or that it does not.
+async fn in_time<T>(asked: impl Future<Output = Result<T, DatabaseError>>) -> Result<T, DatabaseError> {
+    timeout(DATABASE_ANSWER_MAX, asked).await.unwrap_or(Err(DatabaseError::Silent))
 }

@@ -51,6 +51,13 @@ impl Scene {
         scene.with(|settings| settings.set("kafka.bootstrap", bootstrap))
     }
 
+    /// With relays whose every interval is the default.
+    pub(crate) async fn by_default(partitions: i32) -> Self {
+        let scene = Self::new(partitions).await;
+        let settings = Settings::on_database(&scene.database).topic_prefix(scene.topics.prefix());
+        scene.with(|_| settings)
+    }
+
     async fn of(database: TestDatabase, topics: TestTopics, topic: String) -> Self {
         let settings = Settings::on_database(&database)
             .topic_prefix(topics.prefix())
