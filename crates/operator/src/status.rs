@@ -1,5 +1,7 @@
 //! How an outbox stands.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
@@ -50,7 +52,7 @@ fn shown(name: &str, status: &Status) -> Value {
         "asked_at": position.asked_at,
         "holder": position.holder,
         "fence": position.fence,
-        "lease_remaining_ms": u64::try_from(position.lease_remaining.as_millis()).unwrap_or(u64::MAX),
+        "lease_remaining_ms": milliseconds(position.lease_remaining),
         "window": {
             "from": window.from.to_string(),
             "to": window.to.to_string(),
@@ -100,8 +102,12 @@ fn is_whole(status: &Status) -> bool {
 }
 
 /// How long before the question a moment was, by the database's clock.
-fn age_ms(position: &Position, at: Timestamp) -> i64 {
-    position.asked_at.as_millisecond().saturating_sub(at.as_millisecond())
+fn age_ms(position: &Position, at: Timestamp) -> u64 {
+    milliseconds(position.age_of(at))
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn held(hold: &StandingHold) -> Value {

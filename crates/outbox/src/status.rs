@@ -8,7 +8,7 @@ mod horizon;
 
 pub use backlog::{
     BATCHES_LOOKED_AT_MAX, HOLDS_SHOWN_MAX, HeldRows, RATE_SECONDS, ROWS_COUNTED_MAX, StandingHold, Waiting,
-    holds, rate, waiting,
+    holds, oldest, rate, waiting,
 };
 pub use horizon::{Horizon, HorizonWatch, horizon};
 
@@ -37,6 +37,14 @@ pub struct Position {
     pub moved_at: Timestamp,
     /// When this was so, by the database's clock.
     pub asked_at: Timestamp,
+}
+
+impl Position {
+    /// How long before the question a moment was; nothing for one after it.
+    #[must_use]
+    pub fn age_of(&self, at: Timestamp) -> Duration {
+        Duration::try_from(self.asked_at.duration_since(at)).unwrap_or_default()
+    }
 }
 
 /// Who relays the outbox and how far. `None`: its cursor is gone.

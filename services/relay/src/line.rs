@@ -85,8 +85,6 @@ pub(crate) struct Line {
     is_failing: bool,
     /// Nothing was acknowledged for long: then rows are not sent alone, so that other topics can show that they flow.
     is_silent: bool,
-    /// For each page that has rows left, its last row and when its first one came to be.
-    ages: VecDeque<(i64, Instant)>,
 }
 
 impl Line {
@@ -114,7 +112,6 @@ impl Line {
             is_full: false,
             is_failing: false,
             is_silent: false,
-            ages: VecDeque::new(),
         })
     }
 
@@ -200,10 +197,6 @@ impl Line {
 
     /// Takes in the next rows of the window.
     pub(crate) fn take_in(&mut self, page: Page) {
-        if let (Some(first), Some(last)) = (page.rows.first(), page.rows.last()) {
-            let now = Instant::now();
-            self.ages.push_back((last.seq, now.checked_sub(first.age).unwrap_or(now)));
-        }
         self.unsent_bytes += page.bytes();
         self.unsent.extend(page.rows);
     }
@@ -313,7 +306,6 @@ impl Line {
         self.flight.abandon();
         self.topics.abandon();
         self.drop_unsent();
-        self.ages.clear();
     }
 
     /// Sends nothing more, in a bounded time.
@@ -348,14 +340,11 @@ impl Line {
         if self.alone_until.is_some_and(|until| until <= settled) {
             self.alone_until = None;
         }
-        while self.ages.pop_front_if(|(last_seq, _)| *last_seq <= settled).is_some() {}
     }
 
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     fn measure(&self) {
         let outbox = &self.options.outbox;
-        let oldest = self.ages.front().map_or(0.0, |(_, born)| born.elapsed().as_secs_f64());
-        metrics::set(&metrics::OLDEST_AGE, outbox, oldest);
         metrics::set(&metrics::IN_FLIGHT_ROWS, outbox, self.flight.rows() as f64);
         metrics::set(&metrics::IN_FLIGHT_BYTES, outbox, self.flight.bytes() as f64);
     }

@@ -51,7 +51,9 @@ pub(crate) async fn observe(context: &Context, pool: &Pool, options: &Options) -
 pub(crate) fn hide(context: &Context, outbox: &Arc<str>) {
     context.health.clear(CURSOR);
     context.health.clear(CLEANING);
-    metrics::set(&metrics::CLEANING_HELD_BACK, outbox, 0.0);
+    for gauge in [&metrics::CLEANING_HELD_BACK, &metrics::OLDEST_AGE] {
+        metrics::set(gauge, outbox, 0.0);
+    }
 }
 
 fn say_standing(context: &Context, options: &Options, stands: Duration) {
@@ -79,6 +81,8 @@ fn say_held_back(context: &Context, options: &Options, by: Option<&Horizon>, hel
 /// What one look saw.
 struct Seen {
     position: Position,
+    /// How long the oldest row has waited that the cursor has not passed.
+    oldest_age: Option<Duration>,
     waiting: Option<Waiting>,
     horizon: Option<Horizon>,
 }
@@ -88,8 +92,13 @@ async fn look(pool: &Pool, standing: &Standing, is_counted: bool) -> Option<Seen
     let position = status::position(&**db).await.ok()??;
     let is_counted = is_counted || standing.is_at(&position.window);
     let waiting = if is_counted { Some(status::waiting(&**db, &position).await.ok()?) } else { None };
+    let oldest_at = match &waiting {
+        Some(waiting) => waiting.oldest_at,
+        None => status::oldest(&**db, &position).await.ok()?,
+    };
+    let oldest_age = oldest_at.map(|oldest_at| position.age_of(oldest_at));
     let horizon = status::horizon(&**db).await.ok()?;
-    Some(Seen { position, waiting, horizon })
+    Some(Seen { position, oldest_age, waiting, horizon })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
@@ -97,6 +106,8 @@ fn show(seen: &Seen, outbox: &Arc<str>) {
     let Window { from, to, .. } = &seen.position.window;
     let transactions = to.xmax().0.saturating_sub(from.xmax().0);
     metrics::set(&metrics::WINDOW_TRANSACTIONS, outbox, transactions as f64);
+    let oldest_age = seen.oldest_age.unwrap_or_default();
+    metrics::set(&metrics::OLDEST_AGE, outbox, oldest_age.as_secs_f64());
     if let Some(waiting) = &seen.waiting {
         metrics::set(&metrics::WAITING_ROWS, outbox, waiting.rows as f64);
         metrics::set(&metrics::WAITING_BYTES, outbox, waiting.bytes_estimate.unwrap_or_default());

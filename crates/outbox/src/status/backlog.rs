@@ -6,7 +6,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::Position;
 use crate::parked::{ParkedError, Scope};
-use crate::window::{Snapshot, Window};
+use crate::window::{Snapshot, Window, Xid};
 
 /// Rows that wait are counted up to so many.
 pub const ROWS_COUNTED_MAX: i64 = 100_000;
@@ -80,47 +80,83 @@ pub struct HeldRows {
 /// # Errors
 /// [`ParkedError`].
 pub async fn waiting(db: &impl GenericClient, position: &Position) -> Result<Waiting, ParkedError> {
-    let Window { from, to, after_seq, floor_seq, resend_after_seq } = &position.window;
-    let from_in_progress = from.in_progress();
-    let mut waiting = Waiting { is_exact: true, ..Waiting::default() };
-    // While rows of before a restore are sent again, the window is still of before it, and says nothing of later rows.
-    let nothing = Snapshot::of_nothing();
-    let (seen, passed, in_progress) =
-        if resend_after_seq.is_some() { (&nothing, &nothing, &[][..]) } else { (from, to, from_in_progress) };
-    let parameters = |limit: &'static i64| -> [(&(dyn ToSql + Sync), Type); 6] {
-        [
-            (seen, Type::PG_SNAPSHOT),
-            (passed, Type::PG_SNAPSHOT),
-            (after_seq, Type::INT8),
-            (floor_seq, Type::INT8),
-            (&in_progress, Type::XID8_ARRAY),
-            (limit, Type::INT8),
-        ]
-    };
-    let counted = db.query_typed_one(include_str!("waiting.sql"), &parameters(&ROWS_COUNTED_MAX)).await?;
+    let (window, nothing) = (&position.window, Snapshot::of_nothing());
+    let mut waiting =
+        Waiting { is_exact: true, oldest_at: oldest(db, position).await?, ..Waiting::default() };
+    let unpassed = Unpassed::of(window, &nothing);
+    let parameters = unpassed.parameters(&ROWS_COUNTED_MAX);
+    let counted = db.query_typed_one(include_str!("waiting.sql"), &parameters).await?;
     waiting.add(counted.try_get("rows")?);
-    let oldest = db.query_typed_one(include_str!("oldest.sql"), &parameters(&OLDEST_ROWS)).await?;
-    waiting.oldest_at = oldest.try_get("created_at")?;
-    if let Some(resend_after_seq) = resend_after_seq {
-        let parameters: [(&(dyn ToSql + Sync), Type); 6] = [
-            (from, Type::PG_SNAPSHOT),
-            (to, Type::PG_SNAPSHOT),
-            (after_seq, Type::INT8),
-            (floor_seq, Type::INT8),
-            (resend_after_seq, Type::INT8),
-            (&ROWS_COUNTED_MAX, Type::INT8),
-        ];
-        let counted = db.query_typed_one(include_str!("to_resend.sql"), &parameters).await?;
-        waiting.add(counted.try_get("rows")?);
-        let oldest: Option<Timestamp> = counted.try_get("created_at")?;
-        waiting.oldest_at = [waiting.oldest_at, oldest].into_iter().flatten().min();
-    }
+    waiting.add(to_resend(db, window, ROWS_COUNTED_MAX).await?.rows);
     let row = db.query_typed_one(include_str!("row_bytes.sql"), &[]).await?;
     let row_bytes: Option<f64> = row.try_get("bytes")?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let rows = waiting.rows as f64;
     waiting.bytes_estimate = row_bytes.map(|bytes| (bytes * rows).round());
     Ok(waiting)
+}
+
+/// When the oldest of the rows came to be that the cursor has not passed. Costs less than to count them.
+///
+/// # Errors
+/// [`ParkedError`].
+pub async fn oldest(db: &impl GenericClient, position: &Position) -> Result<Option<Timestamp>, ParkedError> {
+    let (window, nothing) = (&position.window, Snapshot::of_nothing());
+    let unpassed = Unpassed::of(window, &nothing);
+    let found = db.query_typed_one(include_str!("oldest.sql"), &unpassed.parameters(&OLDEST_ROWS)).await?;
+    let resent = to_resend(db, window, OLDEST_ROWS).await?.oldest_at;
+    Ok([found.try_get("created_at")?, resent].into_iter().flatten().min())
+}
+
+/// The committed rows that the cursor has not passed, as the statements about them have it.
+struct Unpassed<'a> {
+    window: &'a Window,
+    seen: &'a Snapshot,
+    passed: &'a Snapshot,
+    in_progress: &'a [Xid],
+}
+
+impl<'a> Unpassed<'a> {
+    /// While rows of before a restore are sent again, the window is still of before it, and says nothing of later rows.
+    fn of(window: &'a Window, nothing: &'a Snapshot) -> Self {
+        let (seen, passed) = if window.is_resend() { (nothing, nothing) } else { (&window.from, &window.to) };
+        Self { window, seen, passed, in_progress: seen.in_progress() }
+    }
+
+    fn parameters(&'a self, limit: &'a i64) -> [(&'a (dyn ToSql + Sync), Type); 6] {
+        [
+            (self.seen, Type::PG_SNAPSHOT),
+            (self.passed, Type::PG_SNAPSHOT),
+            (&self.window.after_seq, Type::INT8),
+            (&self.window.floor_seq, Type::INT8),
+            (&self.in_progress, Type::XID8_ARRAY),
+            (limit, Type::INT8),
+        ]
+    }
+}
+
+/// Rows of before a restore that are still to be sent again.
+#[derive(Debug, Clone, Copy, Default)]
+struct ToResend {
+    /// How many, up to the limit.
+    rows: i64,
+    /// When the oldest of them came to be.
+    oldest_at: Option<Timestamp>,
+}
+
+async fn to_resend(db: &impl GenericClient, window: &Window, limit: i64) -> Result<ToResend, ParkedError> {
+    let Window { from, to, after_seq, floor_seq, resend_after_seq } = window;
+    let Some(resend_after_seq) = resend_after_seq else { return Ok(ToResend::default()) };
+    let parameters: [(&(dyn ToSql + Sync), Type); 6] = [
+        (from, Type::PG_SNAPSHOT),
+        (to, Type::PG_SNAPSHOT),
+        (after_seq, Type::INT8),
+        (floor_seq, Type::INT8),
+        (resend_after_seq, Type::INT8),
+        (&limit, Type::INT8),
+    ];
+    let row = db.query_typed_one(include_str!("to_resend.sql"), &parameters).await?;
+    Ok(ToResend { rows: row.try_get("rows")?, oldest_at: row.try_get("created_at")? })
 }
 
 impl Waiting {

@@ -1,7 +1,5 @@
 //! The rows of a window, page by page.
 
-use std::time::Duration;
-
 use tokio_postgres::Error;
 
 /// The bounds of one page.
@@ -18,8 +16,6 @@ pub struct PageLimits {
 pub struct Row {
     /// Its place in the order.
     pub seq: i64,
-    /// How long before the read its transaction began, by the database's clock.
-    pub age: Duration,
     /// Key, headers and payload in bytes, as the page's bound counts them.
     pub bytes: u64,
     columns: tokio_postgres::Row,
@@ -48,8 +44,7 @@ mod column {
     pub(super) const HEADER_NAMES: usize = 3;
     pub(super) const HEADER_VALUES: usize = 4;
     pub(super) const PAYLOAD: usize = 5;
-    pub(super) const AGE_SECONDS: usize = 6;
-    pub(super) const BYTES: usize = 7;
+    pub(super) const BYTES: usize = 6;
 }
 
 impl Row {
@@ -72,14 +67,8 @@ impl TryFrom<tokio_postgres::Row> for Row {
     type Error = Error;
 
     fn try_from(columns: tokio_postgres::Row) -> Result<Self, Error> {
-        let age_seconds: f64 = columns.try_get(column::AGE_SECONDS)?;
         let bytes: i64 = columns.try_get(column::BYTES)?;
-        Ok(Self {
-            seq: columns.try_get(column::SEQ)?,
-            age: Duration::try_from_secs_f64(age_seconds).unwrap_or_default(),
-            bytes: bytes.unsigned_abs(),
-            columns,
-        })
+        Ok(Self { seq: columns.try_get(column::SEQ)?, bytes: bytes.unsigned_abs(), columns })
     }
 }
 

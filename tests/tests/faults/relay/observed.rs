@@ -73,6 +73,36 @@ async fn a_transaction_that_is_held_open_slows_no_relay_and_is_said_as_long_as_i
     assert_eq!(scene.is_whole().await.occurrences("late"), [1]);
 }
 
+/// How old the oldest row that was not passed is, in seconds and by the database's clock.
+async fn oldest_age_seconds(scene: &Scene) -> f64 {
+    let sql =
+        "SELECT date_part('epoch', clock_timestamp() - min(created_at)) FROM outbox.events, outbox.cursor
+               WHERE NOT pg_visible_in_snapshot(xid, from_snapshot)";
+    scene.admin.query_one(sql, &[]).await.expect("an age").get(0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backlog_that_no_broker_takes_shows_its_true_age_until_it_is_sent() {
+    const AGE: &str = "waybill_relay_oldest_unsent_age_seconds";
+    let broker = PrivateBroker::start();
+    let scene = Scene::on_broker(&broker, &broker.bootstrap(), 1).await.with(impatient);
+    broker.kill().await;
+    scene.write_all(1..=3).await;
+    let relay = scene.relay();
+    for _ in 0..2 {
+        let age_seconds = oldest_age_seconds(&scene).await;
+        let shows_it = async || (relay.metric(AGE).await >= age_seconds).then_some(());
+        eventually("the age of the oldest row", shows_it).await;
+        assert!(relay.metric(AGE).await <= oldest_age_seconds(&scene).await, "it is not made up");
+    }
+    assert_eq!(scene.passed().await, 0);
+
+    broker.run();
+    scene.drained().await;
+    eventually("nothing waits", async || (relay.metric(AGE).await <= 0.0).then_some(())).await;
+    scene.is_whole_in(&broker.read_to_end(&scene.topic).await).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_that_stands_before_a_backlog_is_said_until_it_moves() {
     let broker = PrivateBroker::start();

@@ -1,12 +1,11 @@
 -- The next page of a hold's rows that are to be sent ($1 = hold_id, $2 = the last one that was read, $3 = rows, $4 = bytes),
 -- which ends before the first refused row: what follows that one waits. Lock: none. Index: parked_open.
-SELECT seq, topic, key, header_names, header_values, payload, age_seconds, bytes::bigint AS bytes
+SELECT seq, topic, key, header_names, header_values, payload, bytes::bigint AS bytes
 FROM (
     SELECT page.*, sum(bytes) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before
     FROM (
         SELECT
             seq, topic, key, header_names, header_values, payload,
-            extract(epoch FROM now() - created_at)::double precision AS age_seconds,
             (
                 coalesce(octet_length(key), 0) + coalesce(octet_length(payload), 0)
                 + octet_length(array_send(header_names)) + octet_length(array_send(header_values))

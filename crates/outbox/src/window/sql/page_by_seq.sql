@@ -2,13 +2,12 @@
 -- $3 is looked at, whosoever it is: it must stand right before rows of the window. What lies below
 -- the one snapshot's xmin and beyond the other's xmax is told apart by comparing; only the rest is looked up.
 -- Lock: none. Index: the primary key of every partition, merged.
-SELECT seq, topic, key, header_names, header_values, payload, age_seconds, bytes::bigint AS bytes
+SELECT seq, topic, key, header_names, header_values, payload, bytes::bigint AS bytes
 FROM (
     SELECT page.*, sum(bytes) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before
     FROM (
         SELECT
             seq, topic, key, header_names, header_values, payload,
-            date_part('epoch', now() - created_at) AS age_seconds,
             (
                 coalesce(octet_length(key), 0) + coalesce(octet_length(payload), 0)
                 + pg_column_size(header_names) + pg_column_size(header_values)
