@@ -150,6 +150,17 @@ CREATE TABLE topics (
     decision_reason text
 );
 
+-- What people decided about this outbox without an api before it. Who it was is the login that the session began with:
+-- nobody is granted that column, so nobody can write another. No principal of an api is called `postgres:` and something.
+CREATE TABLE decisions (
+    decision_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    decided_at timestamptz NOT NULL DEFAULT now(),
+    decided_by text NOT NULL DEFAULT ('postgres:' || session_user),
+    action text NOT NULL,
+    subject text NOT NULL,
+    reason text NOT NULL CHECK (reason <> '')
+);
+
 -- Makes the daily partitions of today and the days ahead (UTC), and answers how many it made. A partition is made on its
 -- own and then attached: that takes SHARE UPDATE EXCLUSIVE on its parent, which neither a writer nor a reader stands in
 -- the way of. CREATE … PARTITION OF would take ACCESS EXCLUSIVE, wait behind any long reader, and let every writer

@@ -3,5 +3,5 @@
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT ON
     {schema}.events, {schema}.cursor, {schema}.batches, {schema}.holds, {schema}.parked, {schema}.topics,
-    {schema}.schema_history
+    {schema}.decisions, {schema}.schema_history
     TO {role}

@@ -1,7 +1,7 @@
 //! What an outbox need not keep any longer goes by partition, and never with a row that nobody has sent.
 
 use tokio_postgres::Client;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 use waybill_outbox::upkeep::{self, Dropped, is_busy};
 use waybill_outbox::{Event, Outbox};
 use waybill_testkit::{Launch, Settings, TestDatabase, eventually, within};
@@ -213,6 +213,40 @@ async fn a_row_that_commits_while_the_drop_waits_for_its_lock_is_seen_under_the_
 
     assert_eq!(within("the drop", dropping).await.expect("no panic").expect("an answer"), KEPT);
     assert_eq!(house.count("outbox.events WHERE event_id = 'late'").await, 1);
+}
+
+/// A row's day is the one on which its transaction began, as `now()` has it, however long that has been open.
+#[tokio::test]
+async fn a_transaction_that_outlived_its_partition_is_refused_at_its_first_append_and_rolled_back_whole() {
+    let house = House::new().await;
+    house.relay_everything().await;
+    house.run("CREATE TABLE public.orders (n integer)").await;
+    let writer = house.database.admin().await;
+    writer.batch_execute("BEGIN; INSERT INTO public.orders VALUES (1)").await.expect("nothing appended yet");
+    assert_eq!(house.drop_relayed().await, house.gone("events"), "nobody who has appended is open");
+
+    let refused = writer.batch_execute(&append_long_ago("late")).await.expect_err("its day is gone");
+    assert_eq!(refused.code(), Some(&SqlState::CHECK_VIOLATION), "{refused:?}");
+    let message = refused.as_db_error().map(DbError::message).unwrap_or_default();
+    assert!(message.starts_with("no partition of relation"), "{message}");
+    writer.batch_execute("COMMIT").await.expect("the end of what had failed");
+    assert_eq!(house.count("public.orders").await, 0, "the order is not there without its event");
+}
+
+#[tokio::test]
+async fn a_transaction_that_has_appended_keeps_every_old_partition_until_its_commit_which_is_never_refused() {
+    let house = House::new().await;
+    house.relay_everything().await;
+    let writer = house.database.admin().await;
+    let recent = "BEGIN; INSERT INTO outbox.events (topic, event_id, header_names, header_values)
+                  VALUES ('t', 'recent', '{}', '{}')";
+    writer.batch_execute(recent).await.expect("appended to the partition of today");
+    let refused = upkeep::drop_relayed(&house.keeper().await, RETENTION_DAYS).await;
+    assert!(is_busy(&refused.expect_err("the writer holds the table that the partition is of")));
+
+    writer.batch_execute("COMMIT").await.expect("committed");
+    assert_eq!(house.count("outbox.events WHERE event_id = 'recent'").await, 1);
+    assert_eq!(house.drop_relayed().await, house.gone("events"));
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use tokio_postgres::{Client, GenericClient};
 
 pub use embedded::Schema;
 pub use error::MigrationError;
-pub use install::{Grant, InstallPlan, Part, check_outbox, install, plan_install};
+pub use install::{Grant, InstallPlan, Part, check_outbox, install, is_own_outbox, plan_install};
 pub use install_error::InstallError;
 pub use roles::{LoginRole, OWNER, RoleState, restrict_database, role_states};
 

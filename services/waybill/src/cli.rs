@@ -29,7 +29,7 @@ Exit codes:
 
 Operator commands call the api: WAYBILL_API_URL and WAYBILL_API_KEY. `run`, `up`, `migrate`, `topic`,
 `doctor`, `outbox install`, `outbox rebase` and `api-key create --first` connect to Postgres and Kafka themselves,
-as the configuration says.";
+as the configuration says. `outbox` and `parked` with --schema and --database-url connect to that outbox.";
 
 /// Where a command's help lists what every command takes.
 const GLOBAL: &str = "Global options";
@@ -86,7 +86,7 @@ pub(crate) enum Command {
     /// Outboxes: put one into any database, see how it stands, go on after a restore
     #[command(subcommand)]
     Outbox(commands::outbox::OutboxCommand),
-    /// Parked rows of the outbox: those that Kafka did not take
+    /// Parked rows of an outbox: those that Kafka did not take
     #[command(subcommand)]
     Parked(commands::parked::ParkedCommand),
     /// Check everything that Waybill needs, and say what to do about each finding

@@ -22,3 +22,7 @@ pub(crate) const REBASE_NOT_NEEDED: &str = "rebase-not-needed";
 pub(crate) const REBASE_INTERLEAVED: &str = "rebase-interleaved";
 /// The rebase of an outbox could not be carried out; nothing was changed.
 pub(crate) const REBASE_FAILED: &str = "rebase-failed";
+/// The login may not do with an outbox what a command wants of it.
+pub(crate) const OUTBOX_LOGIN_REFUSED: &str = "outbox-login-refused";
+/// An outbox that was asked over a connection of the command's own gave no answer.
+pub(crate) const OUTBOX_COMMAND_FAILED: &str = "outbox-command-failed";

@@ -15,6 +15,7 @@ pub(crate) const SCHEMA: &str = "shop_outbox";
 pub(crate) const WRITER: &str = "waybill_api";
 pub(crate) const RELAY: &str = "waybill_relay";
 pub(crate) const READER: &str = "waybill_search";
+pub(crate) const OPERATOR: &str = "waybill_stats";
 
 /// A team's database, beside Waybill's own.
 pub(crate) struct Team {
@@ -38,10 +39,7 @@ impl Team {
     /// An outbox, a table of orders, and a writer who may append to the one and write the other.
     pub(crate) async fn with_outbox() -> Self {
         let team = Self::without_outbox().await;
-        let installed = team
-            .install(&["--schema", SCHEMA, "--writer", WRITER, "--relay", RELAY, "--reader", READER])
-            .await;
-        assert!(installed.status.success(), "{}", said(&installed));
+        team.install_in(SCHEMA).await;
         team.run(&format!(
             "CREATE SCHEMA shop;
              CREATE TABLE shop.orders (order_id text PRIMARY KEY, customer text NOT NULL, cents bigint NOT NULL);
@@ -50,6 +48,14 @@ impl Team {
         ))
         .await;
         team
+    }
+
+    /// An outbox in this schema, for whoever plays a part.
+    pub(crate) async fn install_in(&self, schema: &str) {
+        let roles =
+            ["--writer", WRITER, "--relay", RELAY, "--operator", OPERATOR, "--reader", READER].as_slice();
+        let installed = self.install(&[&["--schema", schema], roles].concat()).await;
+        assert!(installed.status.success(), "{}", said(&installed));
     }
 
     /// `waybill outbox install` on the team's database.

@@ -5,7 +5,7 @@ use tokio_postgres::error::SqlState;
 use waybill_outbox::upkeep;
 use waybill_testkit::{Launch, ROLE_PASSWORD, TestTopics, eventually};
 
-use crate::fixtures::{READER, RELAY, SCHEMA, Team, WRITER, event, install_at, outbox, said};
+use crate::fixtures::{OPERATOR, READER, RELAY, SCHEMA, Team, WRITER, event, install_at, outbox, said};
 
 #[tokio::test]
 async fn installing_again_changes_nothing_and_a_dry_run_changes_nothing_at_all() {
@@ -103,6 +103,73 @@ async fn each_part_may_do_its_own_and_no_more() {
     upkeep::drop_relayed(&relay, 14).await.expect("it may drop what was relayed");
     let refused = outbox().append(&relay, &event("t", "k", "e")).await;
     assert!(refused.is_err(), "a relay writes no event");
+}
+
+/// What an operator is granted: a line each, as the catalog has it.
+const OPERATORS: [&str; 12] = [
+    "insert decisions(action, subject, reason)",
+    "select batches",
+    "select cursor",
+    "select decisions",
+    "select events(seq, xid, created_at)",
+    "select holds",
+    "select parked",
+    "select schema_history",
+    "select topics",
+    "update holds(resume_requested_at)",
+    "update parked(state, decided_by, decided_at, decision_reason)",
+    "update topics(topic_id, recorded_at, decided_by, decision_reason)",
+];
+
+#[tokio::test]
+async fn an_operator_is_granted_what_its_commands_need_and_not_a_column_more() {
+    let team = Team::with_outbox().await;
+    let granted = "
+        SELECT lower(privilege_type) || ' ' || c.relname AS line
+        FROM pg_class AS c, aclexplode(c.relacl)
+        WHERE c.relnamespace = to_regnamespace($1) AND grantee = to_regrole($2)
+        UNION ALL
+        SELECT format('%s %s(%s)', lower(privilege_type), c.relname, string_agg(a.attname, ', ' ORDER BY a.attnum))
+        FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid, aclexplode(a.attacl)
+        WHERE c.relnamespace = to_regnamespace($1) AND grantee = to_regrole($2)
+        GROUP BY privilege_type, c.relname
+        UNION ALL
+        SELECT lower(privilege_type) || ' ' || p.proname
+        FROM pg_proc AS p, aclexplode(p.proacl)
+        WHERE p.pronamespace = to_regnamespace($1) AND grantee = to_regrole($2)
+        ORDER BY line";
+    let rows = team.owner.query(granted, &[&SCHEMA, &OPERATOR]).await.expect("the catalog answers");
+    let lines: Vec<String> = rows.iter().map(|row| row.get("line")).collect();
+    assert_eq!(lines, OPERATORS);
+}
+
+#[tokio::test]
+async fn an_operator_signs_no_other_name_and_neither_reads_ahead_nor_moves_the_cursor() {
+    let team = Team::with_outbox().await;
+    let operator = team.database.role("stats").await;
+    assert_eq!(OPERATOR, "waybill_stats");
+    operator.batch_execute(&format!("SET search_path = {SCHEMA}")).await.expect("set");
+    for statement in [
+        "INSERT INTO decisions (action, subject, reason, decided_by) VALUES ('a', 's', 'r', 'sva_1')",
+        "INSERT INTO decisions (action, subject, reason, decided_at) VALUES ('a', 's', 'r', now())",
+        "UPDATE decisions SET reason = 'another'",
+        "DELETE FROM decisions",
+        "DELETE FROM parked",
+        "UPDATE parked SET payload = NULL",
+        "SELECT payload FROM events",
+        "INSERT INTO events (topic, event_id, header_names, header_values) VALUES ('t', 'e', '{}', '{}')",
+        "UPDATE cursor SET after_seq = 1",
+        "SELECT outbox_append('t', NULL, 'e', NULL, NULL, NULL)",
+        "SELECT drop_relayed(14)",
+        "SET SESSION AUTHORIZATION waybill_relay",
+    ] {
+        let refused = operator.batch_execute(statement).await.expect_err(statement);
+        assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{statement}");
+    }
+    let recorded =
+        "INSERT INTO decisions (action, subject, reason) VALUES ('a', 's', 'r') RETURNING decided_by";
+    let signed: String = operator.query_one(recorded, &[]).await.expect("it may decide").get(0);
+    assert_eq!(signed, "postgres:waybill_stats");
 }
 
 #[tokio::test]

@@ -103,6 +103,11 @@ pub(super) fn outbox_structure() -> impl Iterator<Item = &'static File> {
     OUTBOX.iter().filter(|file| !is_privileges(file.name))
 }
 
+/// Whether a file of this name is one of the outbox's.
+pub(super) fn is_outbox_file(name: &str) -> bool {
+    OUTBOX.iter().any(|file| file.name == name)
+}
+
 /// Whether a migration of an outbox, by its name, grants Waybill's own roles what they may do.
 pub(super) fn is_privileges(name: &str) -> bool {
     name.ends_with(PRIVILEGES)

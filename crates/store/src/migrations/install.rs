@@ -24,6 +24,8 @@ pub enum Part {
     Writer,
     /// Relays them, and keeps the outbox in shape.
     Relay,
+    /// Looks, and decides what becomes of rows that Kafka did not take.
+    Operator,
     /// Looks, and changes nothing.
     Reader,
 }
@@ -124,6 +126,7 @@ pub async fn install(db: &mut Client, schema: &str, grants: &[Grant]) -> Result<
         let statements = match part {
             Part::Writer => include_str!("../../../../migrations/outbox_grants/writer.sql"),
             Part::Relay => include_str!("../../../../migrations/outbox_grants/relay.sql"),
+            Part::Operator => include_str!("../../../../migrations/outbox_grants/operator.sql"),
             Part::Reader => include_str!("../../../../migrations/outbox_grants/reader.sql"),
         };
         let statements = statements.replace("{schema}", &name).replace("{role}", &quoted(role));
@@ -134,12 +137,14 @@ pub async fn install(db: &mut Client, schema: &str, grants: &[Grant]) -> Result<
     Ok(plan)
 }
 
-/// Refuses an outbox whose structure this Waybill does not know, in whichever schema it is: too old, too new, or not there.
+/// Refuses an outbox whose structure this Waybill does not know, in whichever schema it is: too old, too new, something
+/// else, or not there.
 ///
 /// # Errors
-/// [`InstallError::Older`], [`InstallError::Newer`], or what Postgres said.
+/// [`InstallError::Older`], [`InstallError::Newer`], [`InstallError::Foreign`], or what Postgres said.
 pub async fn check_outbox(db: &impl GenericClient, schema: &str) -> Result<(), InstallError> {
     let history = history(db, schema).await?;
+    refuse_strangers(schema, &history)?;
     let structure = history.iter().filter(|(_, name)| !embedded::is_privileges(name));
     let stored = structure.map(|(version, _)| *version).max().unwrap_or(0);
     let known = embedded::outbox_structure().map(File::version).max().unwrap_or(0);
@@ -151,28 +156,37 @@ pub async fn check_outbox(db: &impl GenericClient, schema: &str) -> Result<(), I
     }
 }
 
+/// Whether the outbox in this schema is Waybill's own, which belongs to its exports and which `waybill migrate` keeps.
+///
+/// # Errors
+/// What Postgres said.
+pub async fn is_own_outbox(db: &impl GenericClient, schema: &str) -> Result<bool, InstallError> {
+    Ok(history(db, schema).await?.iter().any(|(_, name)| embedded::is_privileges(name)))
+}
+
 /// The stored version of the structure; 0 when there is none. What was not installed by this is refused.
 async fn installed(db: &impl GenericClient, schema: &str) -> Result<i32, InstallError> {
     let history = history(db, schema).await?;
-    let ours = |version: i32, name: &str| {
-        embedded::outbox_structure().any(|file| file.name == format!("V{version}__{name}"))
-    };
-    let newest_known = embedded::outbox_structure().map(File::version).max().unwrap_or(0);
-    for (version, name) in &history {
-        if embedded::is_privileges(name) {
-            return Err(InstallError::Foreign {
-                schema: schema.to_owned(),
-                found: "Waybill's own outbox".to_owned(),
-            });
-        }
-        if *version <= newest_known && !ours(*version, name) {
-            return Err(InstallError::Foreign {
-                schema: schema.to_owned(),
-                found: format!("the migration `{name}`"),
-            });
+    if history.iter().any(|(_, name)| embedded::is_privileges(name)) {
+        let found = "Waybill's own outbox".to_owned();
+        return Err(InstallError::Foreign { schema: schema.to_owned(), found });
+    }
+    refuse_strangers(schema, &history)?;
+    Ok(history.last().map_or(0, |(version, _)| *version))
+}
+
+/// Refuses a migration of a version that this Waybill knows and that is not its own.
+fn refuse_strangers(schema: &str, history: &[(i32, String)]) -> Result<(), InstallError> {
+    let newest_known = embedded::Schema::Outbox.latest();
+    let stranger = history.iter().find(|(version, name)| {
+        *version <= newest_known && !embedded::is_outbox_file(&format!("V{version}__{name}"))
+    });
+    match stranger {
+        None => Ok(()),
+        Some((_, name)) => {
+            Err(InstallError::Foreign { schema: schema.to_owned(), found: format!("the migration `{name}`") })
         }
     }
-    Ok(history.last().map_or(0, |(version, _)| *version))
 }
 
 async fn history(db: &impl GenericClient, schema: &str) -> Result<Vec<(i32, String)>, InstallError> {
@@ -183,6 +197,9 @@ async fn history(db: &impl GenericClient, schema: &str) -> Result<Vec<(i32, Stri
             if matches!(error.code(), Some(&SqlState::UNDEFINED_TABLE | &SqlState::INVALID_SCHEMA_NAME)) =>
         {
             return Ok(Vec::new());
+        }
+        Err(source) if source.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+            return Err(InstallError::HistoryUnreadable { schema: schema.to_owned(), source });
         }
         Err(error) => return Err(error.into()),
     };

@@ -49,6 +49,14 @@ pub enum InstallError {
         /// This Waybill's.
         known: i32,
     },
+    /// The login may not see what was installed.
+    #[error("the version of the outbox in schema `{schema}` cannot be read")]
+    HistoryUnreadable {
+        /// The schema.
+        schema: String,
+        /// What Postgres said.
+        source: tokio_postgres::Error,
+    },
     /// A migration was refused, by Postgres or because the recorded ones are others than ours.
     #[error("the outbox in schema `{schema}` was not migrated")]
     Migration {
@@ -74,6 +82,7 @@ impl InstallError {
             Self::RoleMissing { .. } => codes::OUTBOX_ROLE_MISSING,
             Self::Encoding { .. } => codes::OUTBOX_DATABASE_UNSUITABLE,
             Self::Older { .. } | Self::Newer { .. } => codes::SCHEMA_VERSION_UNKNOWN,
+            Self::HistoryUnreadable { .. } => codes::SCHEMA_HISTORY_UNREADABLE,
             Self::Migration { .. } | Self::Roles(_) | Self::Postgres(_) => match self.sql_state() {
                 Some(&SqlState::INSUFFICIENT_PRIVILEGE) => codes::MIGRATION_NOT_ALLOWED,
                 Some(&SqlState::LOCK_NOT_AVAILABLE) => codes::MIGRATION_LOCK_TIMEOUT,
@@ -91,6 +100,7 @@ impl InstallError {
             Self::Encoding { .. } => "use a database with ENCODING 'UTF8'",
             Self::Older { .. } => "waybill outbox install",
             Self::Newer { .. } => "a newer waybill has installed it; use that version",
+            Self::HistoryUnreadable { .. } => "waybill outbox install grants it to the roles that it names",
             Self::Migration { .. } | Self::Roles(_) | Self::Postgres(_) => match self.sql_state() {
                 Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
                     "install as a role with CREATE on the database, or as the owner of the schema"
@@ -112,6 +122,12 @@ impl InstallError {
                 | Self::Older { .. }
                 | Self::Newer { .. }
         )
+    }
+
+    /// Whether the schema holds no outbox at all.
+    #[must_use]
+    pub const fn finds_no_outbox(&self) -> bool {
+        matches!(self, Self::Foreign { .. } | Self::Older { stored: 0, .. })
     }
 
     /// Whether the connection was lost or never there, so that the same attempt may succeed later.

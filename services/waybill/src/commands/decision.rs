@@ -57,15 +57,28 @@ impl Decision {
         output: &Output,
         text: impl Fn(&Value) -> String,
     ) -> Result<(), CommandError> {
-        let dry = json!({ "reason": self.reason, "dry_run": true });
+        let post = async |is_dry_run| {
+            client.post(path, &json!({ "reason": self.reason, "dry_run": is_dry_run })).await
+        };
+        self.carry_out_by(post, members, output, text).await
+    }
+
+    /// [`Self::carry_out`] by `judge`, who is asked once, or twice where a person is shown what would change.
+    pub(super) async fn carry_out_by(
+        &self,
+        mut judge: impl AsyncFnMut(bool) -> Result<Value, CommandError>,
+        members: &[&str],
+        output: &Output,
+        text: impl Fn(&Value) -> String,
+    ) -> Result<(), CommandError> {
         if self.dry_run {
-            return output.answer(&client.post(path, &dry).await?, |would| changes(would, members));
+            return output.answer(&judge(true).await?, |would| changes(would, members));
         }
         if self.asks(output) {
-            output.note(&changes(&client.post(path, &dry).await?, members));
+            output.note(&changes(&judge(true).await?, members));
             confirm(&mut io::stdin().lock())?;
         }
-        output.answer(&client.post(path, &json!({ "reason": self.reason })).await?, text)
+        output.answer(&judge(false).await?, text)
     }
 }
 

@@ -1,13 +1,16 @@
-//! `waybill parked`: the rows of the outbox that Kafka did not take, and what is decided about them.
+//! `waybill parked`: the rows of an outbox that Kafka did not take, and what is decided about them.
 
 mod list;
 mod show;
 
 use serde_json::Value;
+use waybill_operator::Proposal;
+use waybill_outbox::parked::Verb;
 
 use super::decision::Decision;
+use super::outbox::direct::refused;
+use super::outbox::reach::Place;
 use super::{CommandError, text};
-use crate::client::{Client, Holder};
 use crate::output::Output;
 
 const EXAMPLES: &str = "\
@@ -18,6 +21,7 @@ Examples:
   waybill parked retry 4711 --reason 'max.message.bytes raised' --dry-run
   waybill parked retry --code relay-row-refused --reason 'max.message.bytes raised' --yes
   waybill parked discard 4711 --reason 'written by a test'
+  waybill parked list --schema shop_outbox --database-url postgres://ops@db/shop
 
 The active relay sends what is retried, in the order of its key. What is discarded is kept, with reason and actor, and
 never sent.";
@@ -31,6 +35,8 @@ pub(crate) enum ParkedCommand {
     Show {
         /// The row's seq
         seq: i64,
+        #[command(flatten)]
+        place: Place,
     },
     /// Send a refused row once more, or all that one cause keeps, because the cause is gone
     Retry {
@@ -38,6 +44,8 @@ pub(crate) enum ParkedCommand {
         which: Which,
         #[command(flatten)]
         decision: Decision,
+        #[command(flatten)]
+        place: Place,
     },
     /// Never send a row, or those that one cause keeps; what waits behind goes on
     Discard {
@@ -45,6 +53,8 @@ pub(crate) enum ParkedCommand {
         which: Which,
         #[command(flatten)]
         decision: Decision,
+        #[command(flatten)]
+        place: Place,
     },
 }
 
@@ -63,37 +73,43 @@ pub(crate) struct Which {
     code: Option<String>,
 }
 
-/// Calls the api as the operator of `WAYBILL_API_KEY`.
+/// Asks the api about the product's own outbox, and another one directly.
 pub(crate) async fn run(command: ParkedCommand, output: &Output) -> Result<(), CommandError> {
-    let client = Client::from_environment(Holder::Operator)?;
     match command {
-        ParkedCommand::List(list) => list::run(&client, &list, output).await,
-        ParkedCommand::Show { seq } => show::run(&client, seq, output).await,
-        ParkedCommand::Retry { which, decision } => decide(&client, &which, "retry", &decision, output).await,
-        ParkedCommand::Discard { which, decision } => {
-            decide(&client, &which, "discard", &decision, output).await
+        ParkedCommand::List(list) => list::run(&list, output).await,
+        ParkedCommand::Show { seq, place } => show::run(&place, seq, output).await,
+        ParkedCommand::Retry { which, decision, place } => {
+            decide(&which, Verb::Retry, &decision, &place, output).await
+        }
+        ParkedCommand::Discard { which, decision, place } => {
+            decide(&which, Verb::Discard, &decision, &place, output).await
         }
     }
 }
 
 async fn decide(
-    client: &Client,
     which: &Which,
-    verb: &str,
+    verb: Verb,
     decision: &Decision,
+    place: &Place,
     output: &Output,
 ) -> Result<(), CommandError> {
-    if let Some(seq) = which.seq {
-        let path = format!("/v1/ops/parked/{seq}/{verb}");
-        let said = |row: &Value| format!("{}  {}", text::of(&row["seq"]), text::of(&row["state"]));
-        return decision.carry_out(client, &path, &["state"], output, said).await;
+    let proposal = match which.seq {
+        Some(seq) => Proposal::Row { verb, seq },
+        None => Proposal::matching(verb, which.topic.as_deref(), which.code.as_deref())
+            .map_err(|refusal| refused(&refusal))?,
+    };
+    let mut reach = place.reach().await?;
+    let judge = async |is_dry_run| reach.decide(&proposal, decision.reason(), is_dry_run).await;
+    if which.seq.is_some() {
+        return decision.carry_out_by(judge, &["state"], output, one).await;
     }
-    let about: Vec<(&str, &str)> = [("topic", &which.topic), ("code", &which.code)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.as_deref()?)))
-        .collect();
-    let path = text::address(&format!("/v1/ops/parked/{verb}"), &about);
-    decision.carry_out(client, &path, &["rows", "holds"], output, many).await
+    decision.carry_out_by(judge, &["rows", "holds"], output, many).await
+}
+
+/// What a decision about a row did.
+fn one(row: &Value) -> String {
+    format!("{}  {}", text::of(&row["seq"]), text::of(&row["state"]))
 }
 
 /// What a decision about many did.

@@ -1,5 +1,7 @@
 //! What operators and callers do from the command line, against a whole system, and what a script sees of it.
 
+mod another_outbox;
+mod both_ways;
 mod decisions;
 mod exports;
 mod outbox;

@@ -6,7 +6,7 @@ use waybill_testkit::{System, eventually};
 use crate::shell::{Shell, caller, text};
 
 /// A refused row with two behind it, a refused one without a key, and a topic that is held with two.
-const PARKED: &str = "
+pub(crate) const PARKED: &str = "
     INSERT INTO outbox.holds (scope, topic, key, code, detail) VALUES
         ('key', 'shop.orders', 'a', 'relay-row-refused', 'too large'),
         ('row', 'shop.orders', NULL, 'relay-row-refused', 'too large'),
@@ -27,7 +27,7 @@ async fn number(system: &System, sql: &str) -> i64 {
     system.database.admin().await.query_one(sql, &[]).await.expect("a number").get(0)
 }
 
-fn seqs(answer: &Value) -> Vec<i64> {
+pub(crate) fn seqs(answer: &Value) -> Vec<i64> {
     answer["parked"].as_array().expect("a list").iter().filter_map(|row| row["seq"].as_i64()).collect()
 }
 

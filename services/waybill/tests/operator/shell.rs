@@ -16,9 +16,14 @@ pub(crate) struct Shell {
 
 impl Shell {
     pub(crate) async fn at(api: &Process, system: &System) -> Self {
+        Self { url: base_url(api).await.to_string(), ..Self::without_api(system) }
+    }
+
+    /// Where no api is needed: it would be found nowhere, and no key is known.
+    pub(crate) fn without_api(system: &System) -> Self {
         let config = system.objects().join("shell.toml");
         std::fs::write(&config, system.settings().to_toml()).expect("the configuration is written");
-        Self { url: base_url(api).await.to_string(), key: String::new(), config }
+        Self { url: "http://127.0.0.1:1".to_owned(), key: String::new(), config }
     }
 
     pub(crate) fn with_key(&self, key: &str) -> Self {
@@ -34,7 +39,7 @@ impl Shell {
         let mut command = Command::new(env!("CARGO_BIN_EXE_waybill"));
         command.args(arguments).current_dir(self.config.parent().expect("a folder")).kill_on_drop(true);
         command.env("WAYBILL_API_URL", &self.url).env("WAYBILL_API_KEY", &self.key);
-        command.env("WAYBILL_CONFIG", &self.config);
+        command.env("WAYBILL_CONFIG", &self.config).env_remove("WAYBILL_OUTBOX_DATABASE_URL");
         command
     }
 
@@ -52,12 +57,17 @@ impl Shell {
 
     /// The exit code and the slug of a command that is not done.
     pub(crate) async fn refused(&self, arguments: &[&str]) -> (i32, String) {
+        let (exit, error) = self.error(arguments).await;
+        (exit, text(&error, "code"))
+    }
+
+    /// The exit code of a command that is not done, and all that it says about it.
+    pub(crate) async fn error(&self, arguments: &[&str]) -> (i32, Value) {
         let output = self.run(&[arguments, &["--json"]].concat()).await;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let line =
             said.lines().rfind(|line| line.starts_with("{\"code\"")).unwrap_or_else(|| panic!("{said}"));
-        let error: Value = serde_json::from_str(line).expect("an error in JSON");
-        (output.status.code().unwrap_or(-1), text(&error, "code"))
+        (output.status.code().unwrap_or(-1), serde_json::from_str(line).expect("an error in JSON"))
     }
 }
 

@@ -1,8 +1,12 @@
 //! `waybill outbox accept-topic`: a topic of the same name with another id is sent to only once a person agrees.
 
+use serde_json::Value;
+use waybill_operator::Proposal;
+
 use super::super::decision::Decision;
 use super::super::{CommandError, text};
-use crate::client::Client;
+use super::direct::refused;
+use super::reach::Place;
 use crate::output::Output;
 
 /// Which topic, and as what.
@@ -15,13 +19,15 @@ pub(crate) struct AcceptTopic {
     topic_id: String,
     #[command(flatten)]
     decision: Decision,
+    #[command(flatten)]
+    place: Place,
 }
 
-pub(super) async fn run(client: &Client, accept: &AcceptTopic, output: &Output) -> Result<(), CommandError> {
-    let AcceptTopic { topic, topic_id, decision } = accept;
-    let path = text::address("/v1/ops/outbox/accept-topic", &[("topic", topic), ("topic_id", topic_id)]);
-    let shown = |answer: &serde_json::Value| {
-        format!("{}  {}", text::of(&answer["topic"]), text::of(&answer["topic_id"]))
-    };
-    decision.carry_out(client, &path, &["topic_id"], output, shown).await
+pub(super) async fn run(accept: &AcceptTopic, output: &Output) -> Result<(), CommandError> {
+    let AcceptTopic { topic, topic_id, decision, place } = accept;
+    let proposal = Proposal::topic(topic, topic_id).map_err(|refusal| refused(&refusal))?;
+    let mut reach = place.reach().await?;
+    let judge = async |is_dry_run| reach.decide(&proposal, decision.reason(), is_dry_run).await;
+    let shown = |answer: &Value| format!("{}  {}", text::of(&answer["topic"]), text::of(&answer["topic_id"]));
+    decision.carry_out_by(judge, &["topic_id"], output, shown).await
 }

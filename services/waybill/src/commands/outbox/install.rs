@@ -1,14 +1,12 @@
 //! `waybill outbox install`: the structure of an outbox, its partitions and its privileges.
 
 use serde::Serialize;
-use waybill_outbox::SchemaName;
-use waybill_runtime::Schema;
 use waybill_runtime::config::DatabaseUrl;
-use waybill_runtime::pool::Address;
 use waybill_store::migrations::{self, Grant, InstallError, InstallPlan, Part};
 
-use crate::codes;
-use crate::commands::{CommandError, database_refused};
+use super::direct::{connect, schema_name};
+use super::reach::database_url;
+use crate::commands::CommandError;
 use crate::exit::Exit;
 use crate::output::{Output, table};
 
@@ -36,6 +34,9 @@ pub(crate) struct Install {
     /// A role that the relay and the reconciler log in as; may be given several times
     #[arg(long = "relay", value_name = "ROLE")]
     relays: Vec<String>,
+    /// A role that decides what becomes of rows that Kafka did not take; may be given several times
+    #[arg(long = "operator", value_name = "ROLE")]
+    operators: Vec<String>,
     /// A role that looks and changes nothing; may be given several times
     #[arg(long = "reader", value_name = "ROLE")]
     readers: Vec<String>,
@@ -55,12 +56,8 @@ struct InstallReport {
 
 /// Installs, or says what it would do.
 pub(crate) async fn run(install: &Install, output: &Output) -> Result<(), CommandError> {
-    let schema: SchemaName = install.schema.parse().map_err(|error| {
-        CommandError::new(Exit::Usage, codes::USAGE, "--schema cannot be used").with_source(error)
-    })?;
-    let mut address = Address::parse(Schema::Outbox, &install.database_url).map_err(database_refused)?;
-    address.name(APPLICATION_NAME);
-    let mut owner = address.connect().await.map_err(database_refused)?;
+    let schema = schema_name(&install.schema)?;
+    let mut owner = connect(&install.database_url, APPLICATION_NAME).await?;
     let grants = install.grants();
     let plan = if install.dry_run {
         migrations::plan_install(&owner.client, schema.as_str(), &grants).await
@@ -80,18 +77,18 @@ impl Install {
         let of = |roles: &[String], part| {
             roles.iter().map(move |role| Grant { role: role.clone(), part }).collect()
         };
-        let grants: [Vec<Grant>; 3] =
-            [of(&self.writers, Part::Writer), of(&self.relays, Part::Relay), of(&self.readers, Part::Reader)];
+        let grants: [Vec<Grant>; 4] = [
+            of(&self.writers, Part::Writer),
+            of(&self.relays, Part::Relay),
+            of(&self.operators, Part::Operator),
+            of(&self.readers, Part::Reader),
+        ];
         grants.concat()
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "clap's parsers may refuse; this one lets the driver do it")]
-fn database_url(url: &str) -> Result<DatabaseUrl, std::convert::Infallible> {
-    Ok(DatabaseUrl::new(url))
-}
-
-fn not_installed(error: InstallError) -> CommandError {
+/// What keeps an outbox from being installed, or from being used.
+pub(super) fn not_installed(error: InstallError) -> CommandError {
     let exit = if error.is_dependency() {
         Exit::Unavailable
     } else if error.is_refusal() {
@@ -115,6 +112,7 @@ impl InstallReport {
             let part = |part| match part {
                 Part::Writer => "writer",
                 Part::Relay => "relay",
+                Part::Operator => "operator",
                 Part::Reader => "reader",
             };
             let rows: Vec<_> =

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::super::export::duration;
 use super::super::{CommandError, text};
-use crate::client::Client;
+use super::reach::Place;
 use crate::output::{Output, table};
 
-pub(super) async fn run(client: &Client, output: &Output) -> Result<(), CommandError> {
-    output.answer(&client.get("/v1/ops/outbox").await?, |answer| {
+pub(super) async fn run(place: &Place, output: &Output) -> Result<(), CommandError> {
+    output.answer(&place.reach().await?.status().await?, |answer| {
         let outboxes: Vec<String> = answer["outboxes"].as_array().into_iter().flatten().map(drawn).collect();
         outboxes.join("\n")
     })

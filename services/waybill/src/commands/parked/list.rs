@@ -1,10 +1,15 @@
 //! `waybill parked list`.
 
 use serde_json::{Value, json};
+use waybill_operator::Wanted;
+use waybill_outbox::parked::Filter;
 
+use super::super::outbox::reach::Place;
 use super::super::{CommandError, pages, text};
-use crate::client::Client;
 use crate::output::{Output, table};
+
+/// The rows of a page, where all are listed.
+const PAGE_ROWS: i64 = 1_000;
 
 /// What to list.
 #[derive(Debug, clap::Args)]
@@ -21,6 +26,8 @@ pub(crate) struct List {
     /// The most to list; without it, all
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: Option<u16>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Where a row stands.
@@ -47,22 +54,20 @@ impl State {
     }
 }
 
-pub(super) async fn run(client: &Client, list: &List, output: &Output) -> Result<(), CommandError> {
-    let limit = list.limit.map(|limit| limit.to_string());
-    let parameters: Vec<(&str, &str)> = [
-        ("topic", list.topic.as_deref()),
-        ("code", list.code.as_deref()),
-        ("state", list.state.map(State::as_str)),
-        ("limit", limit.as_deref()),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value?)))
-    .collect();
-    let path = text::address("/v1/ops/parked", &parameters);
-    let answer = if list.limit.is_some() {
-        client.get(&path).await?
+pub(super) async fn run(list: &List, output: &Output) -> Result<(), CommandError> {
+    let List { topic, code, state, limit, place } = list;
+    let wanted = Wanted {
+        filter: Filter { topic: topic.as_deref(), code: code.as_deref() },
+        state: state.map(State::as_str),
+        after: None,
+        limit: limit.map_or(PAGE_ROWS, i64::from),
+    };
+    let mut reach = place.reach().await?;
+    let answer = if limit.is_some() {
+        reach.list(&wanted).await?
     } else {
-        json!({ "parked": pages::all(client, &path, "parked").await? })
+        let page = async |after: Option<&str>| reach.list(&Wanted { after, ..wanted }).await;
+        json!({ "parked": pages::all_of(page, "parked").await? })
     };
     output.answer(&answer, |answer| drawn(&answer["parked"]))
 }

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::super::export::duration;
+use super::super::outbox::reach::Place;
 use super::super::{CommandError, text};
-use crate::client::Client;
 use crate::output::Output;
 
-pub(super) async fn run(client: &Client, seq: i64, output: &Output) -> Result<(), CommandError> {
-    output.answer(&client.get(&format!("/v1/ops/parked/{seq}")).await?, drawn)
+pub(super) async fn run(place: &Place, seq: i64, output: &Output) -> Result<(), CommandError> {
+    output.answer(&place.reach().await?.show(seq).await?, drawn)
 }
 
 /// A row in a few lines. Its value is in the JSON: a terminal is no place for any bytes.

@@ -22,7 +22,8 @@ pub(super) struct Report<'a> {
     sent_again: Vec<Rows<'a>>,
     /// Of after it.
     sent_first: Vec<Rows<'a>>,
-    log: &'a Unknown,
+    /// Of the product's own outbox alone.
+    log: Option<&'a Unknown>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,7 +44,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(rebased: &'a Rebased, log: &'a Unknown, dry_run: bool) -> Self {
+    pub(super) fn new(rebased: &'a Rebased, log: Option<&'a Unknown>, dry_run: bool) -> Self {
         let window = &rebased.window;
         Self {
             dry_run,
@@ -91,7 +92,10 @@ impl<'a> Report<'a> {
                 text.push_str(&format!("\n{}", table(&[what, "rows", "first seq", "last seq"], &cells)));
             }
         }
-        format!("{text}\n{}\n", self.log.text(self.dry_run))
+        match self.log {
+            Some(log) => format!("{text}\n{}\n", log.text(self.dry_run)),
+            None => text,
+        }
     }
 }
 

@@ -89,9 +89,9 @@ pub(super) async fn find(db: &mut Client, config: &Config) -> Result<Unknown, Co
 
 /// As text, and in milliseconds since 1970.
 async fn last_acknowledged(db: &mut Client) -> Result<Option<(String, i64)>, CommandError> {
-    let tx = db.transaction().await.map_err(|error| failed(&error.into()))?;
-    parked::look_into(&tx, OUTBOX).await.map_err(|error| failed(&error.into()))?;
-    let last = rebase::last_acknowledged(&tx).await.map_err(|error| failed(&error))?;
+    let tx = db.transaction().await.map_err(|error| failed(error.into()))?;
+    parked::look_into(&tx, OUTBOX).await.map_err(|error| failed(error.into()))?;
+    let last = rebase::last_acknowledged(&tx).await.map_err(failed)?;
     Ok(last.map(|at| (at.to_string(), at.as_millisecond())))
 }
 
