@@ -193,10 +193,18 @@ impl Process {
     /// # Panics
     /// When its management listener does not answer, or says `degraded` otherwise than with 200.
     pub async fn reason(&self, code: &str) -> Option<Value> {
+        self.reasons().await.into_iter().find(|reason| reason["code"] == code)
+    }
+
+    /// All reasons that are in its `/readyz` now, in the order of their components.
+    ///
+    /// # Panics
+    /// As [`Process::reason`].
+    pub async fn reasons(&self) -> Vec<Value> {
         let (status, text) = self.managed("/readyz").await;
-        let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let mut report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!(report["status"] != "degraded" || status == 200, "{status} {text}");
-        report["reasons"].as_array()?.iter().find(|reason| reason["code"] == code).cloned()
+        report["reasons"].as_array_mut().map(std::mem::take).unwrap_or_default()
     }
 
     async fn managed(&self, path: &str) -> (u16, String) {

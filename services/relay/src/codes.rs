@@ -20,8 +20,10 @@ pub const RELAY_TOPIC_FORBIDDEN: &str = "relay-topic-forbidden";
 pub const RELAY_TOPIC_STALLED: &str = "relay-topic-stalled";
 /// The outbox's database does not answer the relay.
 pub const RELAY_DATABASE_FAILING: &str = "relay-database-failing";
-/// The database has no outbox of the configured name.
+/// The database has no outbox in the configured schema.
 pub const RELAY_OUTBOX_MISSING: &str = "relay-outbox-missing";
+/// The outbox has a structure of another version than this relay knows.
+pub const RELAY_OUTBOX_VERSION_UNKNOWN: &str = "relay-outbox-version-unknown";
 /// The outbox's database was restored, or another server took its place: its cursor means nothing there.
 pub const RELAY_DATABASE_CHANGED: &str = "relay-database-changed";
 /// Another relay has taken over; this one stands by.

@@ -3,6 +3,7 @@
 use deadpool_postgres::PoolError as NoConnection;
 use waybill_outbox::window::WindowError;
 use waybill_runtime::RoleError;
+use waybill_store::migrations::InstallError;
 
 use crate::codes;
 
@@ -45,6 +46,8 @@ pub(crate) enum DatabaseError {
     Pool(#[from] NoConnection),
     #[error(transparent)]
     Window(#[from] WindowError),
+    #[error(transparent)]
+    Structure(#[from] InstallError),
     #[error("the connection carries nothing any more")]
     Silent,
 }

@@ -6,6 +6,7 @@ use deadpool_postgres::Pool;
 use tokio::time::{Instant, timeout};
 use waybill_outbox::window::{self, Cursor, WindowError};
 use waybill_runtime::{Context, chain};
+use waybill_store::migrations::check_outbox;
 
 use crate::backoff::Backoff;
 use crate::codes;
@@ -45,7 +46,7 @@ pub(crate) async fn acquire(
     let waiting = async {
         let mut retry = DATABASE_RETRY;
         loop {
-            let attempted = timeout(ATTEMPT_MAX, attempt(pool, options, holder)).await;
+            let attempted = timeout(ATTEMPT_MAX, attempt(context, pool, options, holder)).await;
             // One whose answer comes too late may have taken the lease, which ends by itself.
             let wait = match attempted.unwrap_or(Err(DatabaseError::Silent)) {
                 Ok(Attempt::Taken(taken)) => {
@@ -75,12 +76,15 @@ pub(crate) async fn acquire(
     context.shutdown.run_until_cancelled(waiting).await
 }
 
-/// Says that the database does not answer, has no such outbox, or is not the one that the cursor is of.
+/// Says that the database does not answer, has no outbox that this version knows, or is not the one that the cursor is of.
 pub(crate) fn report(context: &Context, error: &DatabaseError) {
     let code = match error {
+        DatabaseError::Structure(error) if error.finds_no_outbox() => codes::RELAY_OUTBOX_MISSING,
+        DatabaseError::Structure(error) if error.is_refusal() => codes::RELAY_OUTBOX_VERSION_UNKNOWN,
         DatabaseError::Window(WindowError::Missing) => codes::RELAY_OUTBOX_MISSING,
         DatabaseError::Window(WindowError::DatabaseChanged { .. }) => codes::RELAY_DATABASE_CHANGED,
         DatabaseError::Window(WindowError::Fenced { .. } | WindowError::Database(_))
+        | DatabaseError::Structure(_)
         | DatabaseError::Pool(_)
         | DatabaseError::Silent => codes::RELAY_DATABASE_FAILING,
     };
@@ -92,8 +96,16 @@ enum Attempt {
     HeldFor(Duration),
 }
 
-async fn attempt(pool: &Pool, options: &Options, holder: &str) -> Result<Attempt, DatabaseError> {
+/// Takes the lease of an outbox whose structure this version knows. Another version may have migrated it since the last
+/// attempt, and what is not known is not touched.
+async fn attempt(
+    context: &Context,
+    pool: &Pool,
+    options: &Options,
+    holder: &str,
+) -> Result<Attempt, DatabaseError> {
     let db = pool.get().await?;
+    check_outbox(&**db, context.outbox_schema(&options.outbox)).await?;
     let asked = Instant::now();
     if let Some(cursor) = window::acquire(&**db, holder, options.lease).await? {
         return Ok(Attempt::Taken(Taken { cursor, asked }));
