@@ -56,7 +56,7 @@ fn a_file_that_was_cut_is_never_counted_as_whole() {
                 Err(error) => assert_eq!(error.code(), codes::FILE_UNREADABLE),
                 // A text that was cut between two records has fewer of them.
                 Ok(rows) => {
-                    assert!(!says_its_end(kind) && rows < ROWS_SENT, "{kind:?} at {end} has {rows} rows")
+                    assert!(!says_its_end(kind) && rows < ROWS_SENT, "{kind:?} at {end} has {rows} rows");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Parquet files of more than one row group: what is kept in memory and in the file is bounded.
 
 use bytes::{Bytes, BytesMut};
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use waybill_formats::{Compression, FileKind, Format, ParquetOptions};
 
 use crate::stream::{count, plan, stream};
@@ -39,6 +39,6 @@ fn long_values_end_a_row_group_before_it_is_too_large() {
     file.extend_from_slice(&out);
     assert!(largest < GROUP_BYTES_MAX + 4 * NOTE_BYTES, "{largest} B were kept back");
     assert_eq!(count(plain(), &file).expect("whole"), 150);
-    let groups: Vec<i64> = metadata(file).row_groups().iter().map(|group| group.num_rows()).collect();
+    let groups: Vec<i64> = metadata(file).row_groups().iter().map(RowGroupMetaData::num_rows).collect();
     assert_eq!((groups.len(), groups.iter().sum::<i64>()), (3, 150));
 }

@@ -2,6 +2,7 @@
 //! reader, and compared with what Postgres itself says, value by value.
 
 mod database;
+mod documented;
 mod file;
 mod formats;
 mod reader;
