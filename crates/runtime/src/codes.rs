@@ -14,6 +14,8 @@ pub const CONFIG_SECRET_UNREADABLE: &str = "config-secret-unreadable";
 pub const DATABASE_ADDRESS_INVALID: &str = "database-address-invalid";
 /// A database cannot be reached, or refuses the login.
 pub const DATABASE_UNREACHABLE: &str = "database-unreachable";
+/// A data set names a source that the configuration does not have.
+pub const SOURCE_UNKNOWN: &str = "source-unknown";
 /// A role ended with an error, or without being asked to.
 pub const ROLE_FAILED: &str = "role-failed";
 /// A role has not finished its start.

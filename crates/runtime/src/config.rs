@@ -22,6 +22,7 @@ mod outbox;
 mod reconciler;
 mod relations;
 mod relay;
+mod source;
 mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ pub use object_store::ObjectStore;
 pub use outbox::{MAIN_OUTBOX, Outbox, Outboxes};
 pub use reconciler::Reconciler;
 pub use relay::{Compression, Relay};
+pub use source::{Source, Sources};
 pub use telemetry::{LogFormat, Telemetry};
 pub use url::DatabaseUrl;
 pub use worker::Worker;
@@ -59,6 +61,9 @@ pub struct Config {
     pub deployment: Deployment,
     /// `[database.<schema>]`
     pub database: Databases,
+    /// `[sources.<name>]`
+    #[serde(deserialize_with = "source::named")]
+    pub sources: Sources,
     /// `[credentials.<role>]`
     pub credentials: Credentials,
     /// `[admin]`
@@ -97,6 +102,7 @@ impl Config {
         Self {
             deployment: Deployment::default(),
             database: Databases::default(),
+            sources: Sources::new(),
             credentials: Credentials::default(),
             admin: Admin::default(),
             kafka: Kafka::default(),

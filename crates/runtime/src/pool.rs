@@ -5,13 +5,17 @@
 //! belong to whoever knows whether the work may be repeated.
 
 mod address;
+mod command_tag;
 mod dedicated;
 mod error;
 mod observed;
 mod sound;
+mod source;
 mod tls;
 
 pub use address::Address;
+pub use command_tag::RowsCopied;
 pub use dedicated::Dedicated;
 pub use error::PoolError;
 pub(crate) use observed::observe;
+pub use source::SourceConnection;

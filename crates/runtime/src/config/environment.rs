@@ -70,7 +70,7 @@ fn path_of(known: &KnownKeys, variable: &str) -> Result<Option<Vec<String>>, Con
     let keys: Vec<_> = path.iter().map(String::as_str).collect();
     match known.get(&keys) {
         Known::Value(_) => Ok(Some(path)),
-        Known::PassThrough if path.len() == if keys[0] == "kafka" { 3 } else { 4 } => Ok(Some(path)),
+        Known::PassThrough if path.len() == if keys[0] == "relay" { 4 } else { 3 } => Ok(Some(path)),
         Known::Table | Known::PassThrough | Known::Unknown if path.len() > 1 => {
             Err(unknown(known, variable, &keys))
         }

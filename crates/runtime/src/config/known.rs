@@ -32,7 +32,8 @@ impl KnownKeys {
 
     /// What `path` leads to.
     pub(super) fn get(&self, path: &[&str]) -> Known<'_> {
-        if path.starts_with(&["kafka", "settings"]) || path.starts_with(&["relay", "outboxes"]) {
+        let others: [&[&str]; 3] = [&["kafka", "settings"], &["relay", "outboxes"], &["sources"]];
+        if others.iter().any(|parents| path.starts_with(parents)) {
             return Known::PassThrough;
         }
         let mut value = &self.0;

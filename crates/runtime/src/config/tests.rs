@@ -185,3 +185,20 @@ fn an_outbox_of_another_service_has_a_name_a_place_and_a_login() {
         assert!(error.contains("waybill.toml:") && error.contains(reason), "{error}");
     }
 }
+
+#[test]
+fn a_source_has_a_name_a_place_and_perhaps_a_login_of_its_own() {
+    let shop = "[sources.shop]\nurl = \"postgres://reader:hush@replica/shop\"\n";
+    let config = load(shop, &[("WAYBILL_SOURCES__SHOP__PASSWORD", "hush")]).unwrap();
+    let source = &config.sources["shop"];
+    assert_eq!((source.user.as_deref(), source.password().unwrap().unwrap().expose()), (None, "hush"));
+    assert!(!format!("{config:?}{}", serde_json::to_string(&config).unwrap()).contains("hush"));
+    for (wrong, reason) in [
+        (shop.replace("sources.shop", "sources.Shop"), "no source's name"),
+        (shop.replace("url", "uri"), "uri"),
+        (format!("{shop}password = \"a\"\npassword_file = \"b\"\n"), "both set"),
+    ] {
+        let error = load(&wrong, &[]).unwrap_err().to_string();
+        assert!(error.contains("waybill.toml:") && error.contains(reason), "{error}");
+    }
+}

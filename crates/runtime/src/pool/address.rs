@@ -1,10 +1,12 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use postgres_openssl::MakeTlsConnector;
 use tokio_postgres::Config as PostgresConfig;
 
 use super::dedicated::Dedicated;
 use super::error::PoolError;
+use super::source::{self, SourceConnection};
 use super::tls::{MODES, TlsSettings};
 use super::{observed, sound};
 use crate::config::{Database, DatabaseUrl};
@@ -17,9 +19,9 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A peer that is gone without a word is found within 15 s: what was sent stays unacknowledged for 10 s, or an idle
 /// connection's probes (at 5 s, then every 3 s) go unanswered three times.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
-const KEEPALIVE_RETRIES: u32 = 3;
+pub(super) const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
+pub(super) const KEEPALIVE_RETRIES: u32 = 3;
 
 /// A process that stops in the middle of a transaction must not hold its locks for ever.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS: u32 = 60_000;
@@ -27,7 +29,8 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS: u32 = 60_000;
 /// Where and how to connect: a parsed address with its TLS settings.
 #[derive(Clone)]
 pub struct Address {
-    schema: Schema,
+    /// Where it stands in the configuration, for errors.
+    place: String,
     config: PostgresConfig,
     tls: TlsSettings,
 }
@@ -38,6 +41,11 @@ impl Address {
     /// # Errors
     /// [`PoolError::Address`] or [`PoolError::Parameter`].
     pub fn parse(schema: Schema, url: &DatabaseUrl) -> Result<Self, PoolError> {
+        Self::parse_at(format!("database.{schema}"), url)
+    }
+
+    /// The same for an address that stands elsewhere in the configuration.
+    pub(crate) fn parse_at(standing: String, url: &DatabaseUrl) -> Result<Self, PoolError> {
         let (place, parameters) = url.expose().split_once('?').unwrap_or((url.expose(), ""));
         let mut tls = TlsSettings::default();
         let mut rest = Vec::new();
@@ -49,7 +57,7 @@ impl Address {
                 Ok(false) => rest.push(parameter),
                 Err(()) => {
                     return Err(PoolError::Parameter {
-                        schema,
+                        place: standing,
                         parameter: "sslmode",
                         value,
                         expected: MODES,
@@ -58,8 +66,10 @@ impl Address {
             }
         }
         let plain = if rest.is_empty() { place.to_owned() } else { format!("{place}?{}", rest.join("&")) };
-        let mut config: PostgresConfig =
-            plain.parse().map_err(|source| PoolError::Address { schema, source })?;
+        let mut config: PostgresConfig = match plain.parse() {
+            Ok(config) => config,
+            Err(source) => return Err(PoolError::Address { place: standing, source }),
+        };
         config
             .ssl_mode(tls.mode())
             .connect_timeout(CONNECT_TIMEOUT)
@@ -68,7 +78,7 @@ impl Address {
             .keepalives_idle(KEEPALIVE_IDLE)
             .keepalives_interval(KEEPALIVE_INTERVAL)
             .keepalives_retries(KEEPALIVE_RETRIES);
-        Ok(Self { schema, config, tls })
+        Ok(Self { place: standing, config, tls })
     }
 
     /// Logs in as `user`. Without a password, one that stands in the address itself is kept.
@@ -105,18 +115,32 @@ impl Address {
     /// # Errors
     /// [`PoolError::Tls`], [`PoolError::Connect`] or [`PoolError::ConnectTimeout`].
     pub async fn connect(&self) -> Result<Dedicated, PoolError> {
-        let schema = self.schema;
-        let tls = self.tls.connector().map_err(|source| PoolError::Tls { schema, source })?;
+        let tls = self.connector()?;
+        let place = self.place.clone();
         match tokio::time::timeout(CONNECT_TIMEOUT, self.config.connect(tls)).await {
             Ok(Ok((client, connection))) => Ok(Dedicated::new(client, connection)),
-            Ok(Err(source)) => Err(PoolError::Connect { schema, source }),
-            Err(_elapsed) => Err(PoolError::ConnectTimeout { schema, limit_ms: CONNECT_TIMEOUT.as_millis() }),
+            Ok(Err(source)) => Err(PoolError::Connect { place, source }),
+            Err(_elapsed) => Err(PoolError::ConnectTimeout { place, limit_ms: CONNECT_TIMEOUT.as_millis() }),
         }
+    }
+
+    /// Connects once, to read a data set.
+    pub(crate) async fn connect_to_read(&self) -> Result<SourceConnection, PoolError> {
+        source::connect(&self.place, &self.config, &self.connector()?).await
+    }
+
+    /// The user that the address names.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.config.get_user()
+    }
+
+    fn connector(&self) -> Result<MakeTlsConnector, PoolError> {
+        self.tls.connector().map_err(|source| PoolError::Tls { place: self.place.clone(), source })
     }
 
     /// A pool of connections to this address.
     pub(crate) fn pool(&self, role: Role, schema: Schema, database: &Database) -> Result<Pool, PoolError> {
-        let tls = self.tls.connector().map_err(|source| PoolError::Tls { schema, source })?;
+        let tls = self.connector()?;
         let manager = Manager::from_config(
             self.config.clone(),
             tls,
@@ -132,7 +156,7 @@ impl Address {
             .post_create(sound::new_connection(writable))
             .post_recycle(sound::used_connection(writable))
             .build()
-            .map_err(|source| PoolError::Build { schema, source })?;
+            .map_err(|source| PoolError::Build { place: self.place.clone(), source })?;
         observed::add(role, schema, &pool);
         Ok(pool)
     }

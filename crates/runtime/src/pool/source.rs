@@ -1,0 +1,121 @@
+//! One connection to a database that exports are read from, and how many rows its server says it sent.
+//!
+//! Made here, not by the driver, because the driver lets nobody look at its stream. Deliberately absent: a pool. An
+//! attempt that is dropped in the middle of a COPY must end it at once, which only closing the connection does.
+
+use std::fmt::Debug;
+use std::io;
+use std::ops::Deref;
+use std::time::Duration;
+
+use postgres_openssl::MakeTlsConnector;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::Host;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config};
+
+use super::address::{CONNECT_TIMEOUT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES};
+use super::command_tag::{Followed, FollowedTls, RowsCopied};
+use super::error::PoolError;
+
+const DEFAULT_PORT: u16 = 5432;
+
+/// A connection to a source. Dropping it closes it, and with it whatever the server is doing for it.
+pub struct SourceConnection {
+    client: Client,
+    rows_copied: RowsCopied,
+    connection: JoinHandle<()>,
+}
+
+impl SourceConnection {
+    /// How many rows the server says the latest COPY had.
+    #[must_use]
+    pub fn rows_copied(&self) -> RowsCopied {
+        self.rows_copied.clone()
+    }
+}
+
+impl Deref for SourceConnection {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Drop for SourceConnection {
+    fn drop(&mut self) {
+        self.connection.abort();
+    }
+}
+
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync + Debug {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync + Debug> Stream for S {}
+
+/// Connects to the first of the address's hosts that lets us in.
+pub(super) async fn connect(
+    place: &str,
+    config: &Config,
+    tls: &MakeTlsConnector,
+) -> Result<SourceConnection, PoolError> {
+    let mut last = None;
+    for (n, host) in config.get_hosts().iter().enumerate() {
+        let port = config.get_ports().get(n).or(config.get_ports().first()).copied().unwrap_or(DEFAULT_PORT);
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, one(place, config, tls, host, port));
+        match connecting.await {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(error)) => last = Some(error),
+            Err(_elapsed) => {
+                let limit_ms = CONNECT_TIMEOUT.as_millis();
+                last = Some(PoolError::ConnectTimeout { place: place.to_owned(), limit_ms });
+            }
+        }
+    }
+    Err(last.unwrap_or_else(|| PoolError::HostMissing { place: place.to_owned() }))
+}
+
+async fn one(
+    place: &str,
+    config: &Config,
+    tls: &MakeTlsConnector,
+    host: &Host,
+    port: u16,
+) -> Result<SourceConnection, PoolError> {
+    let (stream, name) = open(host, port)
+        .await
+        .map_err(|source| PoolError::Unreachable { place: place.to_owned(), source })?;
+    let mut tls = tls.clone();
+    let tls = MakeTlsConnect::<Box<dyn Stream>>::make_tls_connect(&mut tls, name)
+        .map_err(|source| PoolError::Tls { place: place.to_owned(), source })?;
+    let (stream, rows_copied) = Followed::new(stream);
+    let (client, connection) = config
+        .connect_raw(stream, FollowedTls(tls))
+        .await
+        .map_err(|source| PoolError::Connect { place: place.to_owned(), source })?;
+    // Why a connection ended is the next statement's error.
+    let connection = tokio::spawn(async move { drop(connection.await) });
+    Ok(SourceConnection { client, rows_copied, connection })
+}
+
+/// The stream, and the name by which its certificate is judged.
+async fn open(host: &Host, port: u16) -> io::Result<(Box<dyn Stream>, &str)> {
+    match host {
+        Host::Tcp(name) => {
+            let stream = TcpStream::connect((name.as_str(), port)).await?;
+            stream.set_nodelay(true)?;
+            SockRef::from(&stream).set_tcp_keepalive(&keepalive())?;
+            Ok((Box::new(stream), name))
+        }
+        Host::Unix(folder) => {
+            Ok((Box::new(UnixStream::connect(folder.join(format!(".s.PGSQL.{port}"))).await?), ""))
+        }
+    }
+}
+
+fn keepalive() -> TcpKeepalive {
+    let [idle, interval]: [Duration; 2] = [KEEPALIVE_IDLE, KEEPALIVE_INTERVAL];
+    TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(KEEPALIVE_RETRIES)
+}
