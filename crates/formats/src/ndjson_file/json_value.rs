@@ -174,3 +174,6 @@ fn quoted(text: &[u8], out: &mut BytesMut) {
     out.extend_from_slice(text);
     out.extend_from_slice(b"\"");
 }
+
+#[cfg(test)]
+mod tests;

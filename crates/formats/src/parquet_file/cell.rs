@@ -162,3 +162,72 @@ fn byte_array(bytes: &[u8], wire: Wire, out: &mut BytesMut) -> Result<(), Fault>
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pushed(bytes: &[u8], wire: Wire, typmod: i32) -> Result<Cells, Fault> {
+        let parquet_type = ParquetType::of(wire, typmod).expect("a type of Parquet");
+        let mut cells = Cells::new(parquet_type);
+        cells.push(bytes, wire, parquet_type).map(|()| cells)
+    }
+
+    fn int64(bytes: &[u8], wire: Wire) -> Result<i64, Fault> {
+        match pushed(bytes, wire, -1)? {
+            Cells::Int64(values) => Ok(values[0]),
+            cells => panic!("{cells:?}"),
+        }
+    }
+
+    #[test]
+    fn a_time_that_the_file_cannot_hold_is_refused_and_its_neighbour_is_held() {
+        let stamp = |micros: i64| int64(&micros.to_be_bytes(), Wire::TimestampTz);
+        assert_eq!(stamp(0), Ok(EPOCH_MICROS));
+        assert_eq!(stamp(i64::MAX - EPOCH_MICROS), Ok(i64::MAX));
+        assert_eq!(stamp(i64::MAX - EPOCH_MICROS + 1), Err(TOO_FAR));
+        assert_eq!([stamp(i64::MAX), stamp(i64::MIN)], [Err(INFINITE); 2]);
+        let time = |micros: i64| int64(&micros.to_be_bytes(), Wire::Time);
+        assert_eq!(time(DAY_MICROS - 1), Ok(DAY_MICROS - 1));
+        assert!(matches!(time(DAY_MICROS), Err(Fault::Unfit(_))));
+        assert!(matches!(time(-1), Err(Fault::Malformed(_))));
+        assert_eq!(pushed(&i32::MAX.to_be_bytes(), Wire::Date, -1).err(), Some(INFINITE));
+    }
+
+    #[test]
+    fn a_wide_decimal_has_the_bytes_of_its_precision_and_a_sign() {
+        // numeric(20, 0) of -1: nine bytes, all ones.
+        let minus_one = [0, 1, 0, 0, 0x40, 0, 0, 0, 0, 1];
+        match pushed(&minus_one, Wire::Numeric, (20 << 16) + 4) {
+            Ok(Cells::FixedBytes(mut arena)) => {
+                let values: Vec<_> = arena.take().collect();
+                assert_eq!(values[0].data(), [0xff; 9]);
+            }
+            other => panic!("{other:?}"),
+        }
+        let nan = [0, 0, 0, 0, 0xC0, 0, 0, 0];
+        assert!(matches!(pushed(&nan, Wire::Numeric, (20 << 16) + 4), Err(Fault::Unfit(_))));
+    }
+
+    #[test]
+    fn a_value_of_another_length_is_malformed_in_every_type() {
+        for wire in [
+            Wire::Bool,
+            Wire::Int2,
+            Wire::Int4,
+            Wire::Int8,
+            Wire::Oid,
+            Wire::Float4,
+            Wire::Float8,
+            Wire::Date,
+        ] {
+            assert!(matches!(pushed(&[0; 3], wire, -1), Err(Fault::Malformed(_))), "{wire:?}");
+        }
+        for wire in
+            [Wire::Time, Wire::TimeTz, Wire::Timestamp, Wire::Uuid, Wire::Inet, Wire::Jsonb, Wire::Char]
+        {
+            assert!(matches!(pushed(&[0; 3], wire, -1), Err(Fault::Malformed(_))), "{wire:?}");
+        }
+        assert!(matches!(pushed(b"\xff", Wire::Text, -1), Err(Fault::Unfit(_))));
+    }
+}
