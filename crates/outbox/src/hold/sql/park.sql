@@ -1,8 +1,10 @@
 -- Moves the cursor ($1 = fence, $2 = after_seq before, $3 = the last row) over rows that Kafka acknowledged ($4 = how many)
 -- and rows that are held, in a window ($5 = from, $6 = to), and copies the held ones whole ($7 = their seqs, $8 = the holds
--- that they wait under, $9 = whether Kafka refused them). Lock: the cursor's row, for one statement. Idempotency key: the
--- fence, the window and the place in it; zero rows mean that it was moved meanwhile, or that a held row or its open hold
--- is not there: then nothing moves. Index: cursor_pkey, the primary key of every partition, holds_pkey.
+-- that they wait under, $9 = whether Kafka refused them). Commits synchronously whatever the session says: a relay that
+-- outlives the server does not read these rows again, and a copy that a crash took back would be of a row that nobody sends.
+-- Lock: the cursor's row, for one statement. Idempotency key: the fence, the window and the place in it; zero rows mean that
+-- it was moved meanwhile, or that a held row or its open hold is not there: then nothing moves. Index: cursor_pkey, the
+-- primary key of every partition, holds_pkey.
 WITH held AS MATERIALIZED (
     SELECT
         events.seq, holds.hold_id, asked.is_refused, events.xid, events.topic, events.key, events.event_id,
@@ -19,6 +21,7 @@ WITH held AS MATERIALIZED (
         AND from_snapshot::text = $5::pg_snapshot::text
         AND to_snapshot::text = $6::pg_snapshot::text
         AND (SELECT count(*) FROM held) = cardinality($7::bigint[])
+        AND (SELECT set_config('synchronous_commit', 'on', true)) = 'on'
     RETURNING fence
 ), recorded AS (
     INSERT INTO batches (fence, from_snapshot, to_snapshot, after_seq, last_seq, events)
