@@ -77,10 +77,10 @@ pub async fn standing(db: &impl GenericClient) -> Result<Standing, WindowError> 
     })
 }
 
-/// Extends the lease from now on. It may have run out, as long as nobody took it.
+/// Extends the lease from now on. It may have run out, as long as nobody took it and it was not given back.
 ///
 /// # Errors
-/// [`WindowError::Fenced`] when somebody did, else [`WindowError::Database`].
+/// [`WindowError::Fenced`] otherwise; when the database failed [`WindowError::Database`].
 pub async fn renew(db: &impl GenericClient, fence: i64, lease: Duration) -> Result<(), WindowError> {
     match db.execute(include_str!("sql/renew.sql"), &[&fence, &seconds(lease)]).await? {
         0 => Err(WindowError::Fenced { fence }),
