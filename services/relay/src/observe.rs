@@ -51,7 +51,13 @@ pub(crate) async fn observe(context: &Context, pool: &Pool, options: &Options) -
 pub(crate) fn hide(context: &Context, outbox: &Arc<str>) {
     context.health.clear(CURSOR);
     context.health.clear(CLEANING);
-    for gauge in [&metrics::CLEANING_HELD_BACK, &metrics::OLDEST_AGE] {
+    for gauge in [
+        &metrics::CLEANING_HELD_BACK,
+        &metrics::OLDEST_AGE,
+        &metrics::WAITING_ROWS,
+        &metrics::WAITING_BYTES,
+        &metrics::WINDOW_TRANSACTIONS,
+    ] {
         metrics::set(gauge, outbox, 0.0);
     }
 }
