@@ -121,7 +121,7 @@ pub async fn append(tx: &impl GenericClient, event: &Event<'_>) -> Result<i64, A
 }
 
 /// Wakes the relay. Call it after the commit, never inside of the transaction: a transaction with a NOTIFY takes a lock
-/// that serialises every such commit of the whole cluster.
+/// that serialises every such commit of the whole cluster, and this one's commit waits for no flush.
 ///
 /// # Errors
 /// An error is harmless, for the relay polls as well.
