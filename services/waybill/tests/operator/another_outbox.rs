@@ -139,6 +139,20 @@ async fn what_an_operator_decides_is_signed_by_the_login_and_recorded_with_its_r
 }
 
 #[tokio::test]
+async fn a_row_that_somebody_holds_is_not_waited_for_without_end_and_nothing_is_decided() {
+    let shop = Shop::open().await;
+    shop.park().await;
+    let mut holder = shop.database.admin().await;
+    let held = holder.transaction().await.expect("begun");
+    held.batch_execute("SELECT FROM shop_outbox.parked WHERE seq = 101 FOR UPDATE").await.expect("held");
+    let retry = ["parked", "retry", "101", "--reason", "limit raised"];
+    assert_eq!(shop.refused(&retry).await, (1, "outbox-command-failed".to_owned()));
+    assert_eq!(shop.count("decisions").await, 0);
+    held.rollback().await.expect("let go");
+    assert_eq!(text(&shop.done(&retry).await, "state"), "waiting");
+}
+
+#[tokio::test]
 async fn a_row_that_the_running_relay_could_not_send_is_found_and_discarded_and_its_key_goes_on() {
     let shop = Shop::open().await;
     let topics = TestTopics::fresh();

@@ -19,6 +19,8 @@ use crate::exit::Exit;
 
 /// How the server's views name the connection.
 const APPLICATION_NAME: &str = "waybill-outbox";
+/// How long a row is waited for that somebody holds. The relay holds one for a statement; a forgotten session, for ever.
+const LOCK_TIMEOUT_MS: u32 = 5_000;
 
 /// A connection to the database of an outbox whose structure this version knows.
 pub(crate) struct Direct {
@@ -75,6 +77,7 @@ impl Direct {
             let reason = waybill_operator::reason(reason)?;
             let tx = self.db.client.transaction().await?;
             look_into(&tx, self.schema.as_str()).await?;
+            tx.batch_execute(&format!("SET LOCAL lock_timeout = {LOCK_TIMEOUT_MS}")).await?;
             let (action, subject) = (proposal.action(), proposal.subject());
             let by =
                 decisions::record(&tx, NewDecision { action, subject: &subject, reason: &reason }).await?;

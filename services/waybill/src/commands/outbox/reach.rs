@@ -19,7 +19,7 @@ pub(crate) struct Place {
     /// The schema of the outbox, as `waybill outbox install` has it
     #[arg(long, value_name = "NAME", requires = "database_url", help_heading = HEADING)]
     schema: Option<String>,
-    /// The database that it is in, and a login that was installed as its --operator
+    /// The database that it is in, and a login that was installed as its --operator; for a rebase, its owner
     #[arg(
         long,
         value_name = "URL",
