@@ -10,5 +10,6 @@ pub mod ids;
 pub mod job;
 pub mod limits;
 pub mod search_text;
+pub mod span;
 
 pub use hex::hex;

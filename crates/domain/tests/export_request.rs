@@ -62,3 +62,73 @@ fn another_wish_has_another_canonical_text() {
     let two = ExportRequest::parse(br#"{"dataset":"orders","columns":["b","a"]}"#).expect("good");
     assert_ne!(one.canonical(), two.canonical());
 }
+
+#[test]
+fn a_request_of_the_first_fields_has_the_canonical_text_that_it_always_had() {
+    let body =
+        br#"{"notify": [{"channel": "email", "target": "a@example.org"}], "labels": {"b": "2", "a": "1"},
+        "name": "Q3", "columns": ["id"], "format": "csv", "dataset": "orders"}"#;
+    let request = ExportRequest::parse(body).expect("good");
+    let text = r#"{"dataset":"orders","format":"csv","columns":["id"],"name":"Q3","labels":{"a":"1","b":"2"},"notify":[{"channel":"email","target":"a@example.org"}]}"#;
+    assert_eq!(String::from_utf8(request.canonical()).expect("JSON"), text);
+    let least = ExportRequest::parse(br#"{"dataset": "orders"}"#).expect("good");
+    let text = r#"{"dataset":"orders","format":"csv","columns":null,"name":null,"labels":{},"notify":[]}"#;
+    assert_eq!(String::from_utf8(least.canonical()).expect("JSON"), text);
+}
+
+#[test]
+fn everything_that_can_be_asked_for_is_in_the_canonical_text() {
+    let body = br#"{"dataset": "orders", "format": "ndjson", "options": {"wide_numbers": "text"}, "compression": "zstd",
+        "filters": {"id": {"range": {"gte": 5, "lt": "9"}}, "paid": {"eq": true}, "note": {"is_null": false}},
+        "order": "newest", "expiry": "48h"}"#;
+    let request = ExportRequest::parse(body).expect("good");
+    let text = r#"{"dataset":"orders","format":"ndjson","options":{"wide_numbers":"text"},"compression":"zstd","columns":null,"filters":{"id":{"range":{"gte":"5","lt":"9"}},"note":{"is_null":false},"paid":{"eq":"true"}},"order":"newest","name":null,"labels":{},"expiry":"2d","notify":[]}"#;
+    assert_eq!(String::from_utf8(request.canonical()).expect("JSON"), text);
+}
+
+#[test]
+fn an_option_of_another_format_is_refused_with_those_that_there_are() {
+    let body = br#"{"dataset": "orders", "format": "parquet", "options": {"delimiter": ";"}}"#;
+    let errors = ExportRequest::parse(body).expect_err("wrong");
+    assert_eq!(errors[0].field, "options.delimiter");
+    assert!(errors[0].problem.contains("parquet, which has none"), "{errors:?}");
+    assert_eq!(
+        problems(r#"{"dataset": "a", "options": {"delimiter": ":", "header": 1}}"#),
+        ["options.delimiter", "options.header"]
+    );
+}
+
+#[test]
+fn every_wrong_condition_is_named_at_once() {
+    let body = r#"{"dataset": "orders", "compression": "rar", "order": "No!", "expiry": "soon", "filters": {
+        "a": {"eq": 0.1}, "b": {"like": "x"}, "c": {"in": []}, "d": {"range": {"gte": 1, "gt": 2}}, "e": {}, "f": {"eq": null}}}"#;
+    assert_eq!(
+        problems(body),
+        [
+            "compression",
+            "filters.a.eq",
+            "filters.b.like",
+            "filters.c.in",
+            "filters.d.range",
+            "filters.e",
+            "filters.f.eq",
+            "order",
+            "expiry"
+        ]
+    );
+}
+
+#[test]
+fn an_expiry_lies_within_its_bounds() {
+    use jiff::{SignedDuration, Timestamp};
+    use waybill_domain::export::Expiry;
+    let now = Timestamp::UNIX_EPOCH;
+    let week = SignedDuration::from_hours(7 * 24);
+    assert_eq!(Expiry::After(week).check(now), Ok(()));
+    assert_eq!(Expiry::At(now + week).check(now), Ok(()));
+    for wrong in
+        [Expiry::After(SignedDuration::from_secs(1)), Expiry::At(now), Expiry::After(SignedDuration::MAX)]
+    {
+        assert_eq!(wrong.check(now).expect_err("out of bounds").field, "expiry");
+    }
+}

@@ -3,14 +3,15 @@
 //! Made here, not by the driver, because the driver lets nobody look at its stream. Deliberately absent: a pool. An
 //! attempt that is dropped in the middle of a COPY must end it at once, which only closing the connection does.
 
-use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use postgres_openssl::MakeTlsConnector;
 use socket2::{SockRef, TcpKeepalive};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::Host;
@@ -52,9 +53,6 @@ impl Drop for SourceConnection {
     }
 }
 
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync + Debug {}
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync + Debug> Stream for S {}
-
 /// Connects to the first of the address's hosts that lets us in.
 pub(super) async fn connect(
     place: &str,
@@ -88,7 +86,7 @@ async fn one(
         .await
         .map_err(|source| PoolError::Unreachable { place: place.to_owned(), source })?;
     let mut tls = tls.clone();
-    let tls = MakeTlsConnect::<Box<dyn Stream>>::make_tls_connect(&mut tls, name)
+    let tls = MakeTlsConnect::<Socket>::make_tls_connect(&mut tls, name)
         .map_err(|source| PoolError::Tls { place: place.to_owned(), source })?;
     let (stream, rows_copied) = Followed::new(stream);
     let (client, connection) = config
@@ -101,16 +99,17 @@ async fn one(
 }
 
 /// The stream, and the name by which its certificate is judged.
-async fn open(host: &Host, port: u16) -> io::Result<(Box<dyn Stream>, &str)> {
+async fn open(host: &Host, port: u16) -> io::Result<(Socket, &str)> {
     match host {
         Host::Tcp(name) => {
             let stream = TcpStream::connect((name.as_str(), port)).await?;
             stream.set_nodelay(true)?;
             SockRef::from(&stream).set_tcp_keepalive(&keepalive())?;
-            Ok((Box::new(stream), name))
+            Ok((Socket::Tcp(stream), name))
         }
         Host::Unix(folder) => {
-            Ok((Box::new(UnixStream::connect(folder.join(format!(".s.PGSQL.{port}"))).await?), ""))
+            let stream = UnixStream::connect(folder.join(format!(".s.PGSQL.{port}"))).await?;
+            Ok((Socket::Unix(stream), ""))
         }
     }
 }
@@ -118,4 +117,43 @@ async fn open(host: &Host, port: u16) -> io::Result<(Box<dyn Stream>, &str)> {
 fn keepalive() -> TcpKeepalive {
     let [idle, interval]: [Duration; 2] = [KEEPALIVE_IDLE, KEEPALIVE_INTERVAL];
     TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(KEEPALIVE_RETRIES)
+}
+
+/// Either way to a server.
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
 }
