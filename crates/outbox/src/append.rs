@@ -1,7 +1,7 @@
 //! What a writer hands over: one event, refused before its transaction commits if Kafka would refuse it. The function
 //! `outbox_append` of `migrations/outbox` is this in SQL, bounds included.
 
-use tokio_postgres::GenericClient;
+use tokio_postgres::{Client, GenericClient};
 
 use crate::codes;
 use crate::outbox::Outbox;
@@ -120,12 +120,12 @@ pub async fn append(tx: &impl GenericClient, event: &Event<'_>) -> Result<i64, A
     Outbox::default().append(tx, event).await
 }
 
-/// Wakes the relay. Call it after the commit, never inside of the transaction: a transaction with a NOTIFY takes a lock
-/// that serialises every such commit of the whole cluster, and this one's commit waits for no flush.
+/// Wakes the relay. Call it after the commit. It takes no transaction: one with a NOTIFY takes a lock that serialises every
+/// such commit of the whole cluster, and this one's commit waits for no flush.
 ///
 /// # Errors
 /// An error is harmless, for the relay polls as well.
-pub async fn wake(db: &impl GenericClient) -> Result<(), tokio_postgres::Error> {
+pub async fn wake(db: &Client) -> Result<(), tokio_postgres::Error> {
     db.batch_execute(include_str!("append/wake.sql")).await
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio_postgres::GenericClient;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, GenericClient};
 
 use crate::append::{AppendError, Event, check, wake};
 use crate::schema_name::{SchemaName, SchemaNameError};
@@ -79,12 +79,12 @@ impl Outbox {
         appended.ok_or_else(|| swallowed(event))
     }
 
-    /// Wakes the relay. Call it after the commit, never inside of the transaction: a transaction with a NOTIFY takes a lock
-    /// that serialises every such commit of the whole cluster, and this one's commit waits for no flush.
+    /// Wakes the relay. Call it after the commit. It takes no transaction: one with a NOTIFY takes a lock that serialises every
+    /// such commit of the whole cluster, and this one's commit waits for no flush.
     ///
     /// # Errors
     /// An error is harmless, for the relay polls as well.
-    pub async fn wake(&self, db: &impl GenericClient) -> Result<(), tokio_postgres::Error> {
+    pub async fn wake(&self, db: &Client) -> Result<(), tokio_postgres::Error> {
         wake(db).await
     }
 }

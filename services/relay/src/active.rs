@@ -165,11 +165,12 @@ impl Active<'_> {
     }
 
     /// Goes on from the loaded window. Rows are in flight only for a window that was not drained, and only this relay
-    /// could have moved it; so they are still worth waiting for exactly if it is the window that they belong to.
+    /// could have moved it; so they are still worth waiting for exactly if it is the window that they belong to, and no
+    /// crash of the server took moves back that passed others of its rows.
     fn resume(&mut self, known: &Window) {
         let loaded = &self.cursor.window;
         self.more = More::Unknown;
-        if loaded.from == known.from && loaded.to == known.to {
+        if loaded.from == known.from && loaded.to == known.to && loaded.after_seq >= known.after_seq {
             self.line.passed(loaded.after_seq);
             return;
         }

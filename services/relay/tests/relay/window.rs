@@ -1,7 +1,9 @@
 //! The window cursor, statement by statement, with the relay's own privileges.
 
+use tokio_postgres::Transaction;
+use waybill_outbox::hold::{Refused, open_row, park};
 use waybill_outbox::window::{
-    Batch, Method, PageLimits, Survey, WindowError, acquire, release, renew, standing,
+    Batch, Held, Method, PageLimits, Statements, Survey, WindowError, acquire, release, renew, standing,
 };
 
 use crate::fixtures::{LONG, Outbox, WIDE, seqs, write};
@@ -179,26 +181,61 @@ async fn a_window_that_is_not_drained_is_never_left_behind() {
     assert_eq!(outbox.place().await, place);
 }
 
+/// How the transaction will commit. Whether the log was flushed in time cannot be seen from outside, because everybody's
+/// commits flush it.
+async fn durability(tx: Transaction<'_>) -> String {
+    let row = tx.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
+    tx.commit().await.expect("committed");
+    row.get(0)
+}
+
 #[tokio::test]
-async fn the_end_of_a_window_is_on_disk_before_it_is_used_whatever_the_session_says() {
+async fn what_is_relied_on_is_on_disk_before_and_what_may_be_lost_waits_for_no_flush_whatever_the_session_says()
+ {
     let outbox = Outbox::new().await;
-    let (mut db, statements, mut cursor) = outbox.cursor("first").await;
-    db.batch_execute("SET synchronous_commit = off").await.expect("set");
-    write(&outbox.writer, TOPIC, "a", "one").await;
-    // Whether the log was flushed in time cannot be seen from outside, because everybody's commits flush it. How the
-    // transaction will commit can.
-    let tx = db.transaction().await.expect("begun");
-    statements.open(&tx, &mut cursor).await.expect("opened");
-    let row = tx.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
-    assert_eq!(row.get::<_, &str>(0), "on");
-    tx.commit().await.expect("committed");
-    let tx = db.transaction().await.expect("begun");
-    statements.roll(&tx, &mut cursor, None).await.expect("rolled");
-    let row = tx.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
-    assert_eq!(row.get::<_, &str>(0), "on");
-    tx.commit().await.expect("committed");
-    let row = db.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
-    assert_eq!(row.get::<_, &str>(0), "off", "the session keeps its own");
+    let mut db = outbox.relay_role().await;
+    let statements = Statements::prepare(&db).await.expect("prepared");
+    for session in ["off", "on"] {
+        db.batch_execute(&format!("SET synchronous_commit = {session}")).await.expect("set");
+        let row = write(&outbox.writer, TOPIC, "a", "one").await;
+        let refused = write(&outbox.writer, TOPIC, session, "two").await;
+
+        let tx = db.transaction().await.expect("begun");
+        let taken = acquire(&tx, "first", LONG).await.expect("the database answers");
+        let mut cursor = taken.expect("the lease is free");
+        assert_eq!(durability(tx).await, "on", "a fence");
+        let tx = db.transaction().await.expect("begun");
+        statements.open(&tx, &mut cursor).await.expect("opened");
+        assert_eq!(durability(tx).await, "on", "a window's opening");
+
+        let tx = db.transaction().await.expect("begun");
+        let acknowledged = Batch { last_seq: row, events: 1 };
+        statements.advance(&tx, &mut cursor, acknowledged).await.expect("advanced");
+        assert_eq!(durability(tx).await, "off", "a move");
+
+        let refusal = Refused { seq: refused, code: "relay-row-refused", detail: "too large" };
+        let opened = open_row(&db, cursor.fence, &refusal).await.expect("held");
+        let tx = db.transaction().await.expect("begun");
+        let held = [Held { seq: refused, hold_id: opened.hold_id, is_refused: true }];
+        let parked = Batch { last_seq: refused, events: 0 };
+        park(&tx, &mut cursor, parked, &held).await.expect("parked");
+        assert_eq!(durability(tx).await, "on", "a parked row");
+
+        let tx = db.transaction().await.expect("begun");
+        statements.drain(&tx, &mut cursor, None).await.expect("drained");
+        assert_eq!(durability(tx).await, "off", "a window's end");
+        let tx = db.transaction().await.expect("begun");
+        statements.open(&tx, &mut cursor).await.expect("opened");
+        tx.commit().await.expect("committed");
+        let tx = db.transaction().await.expect("begun");
+        statements.roll(&tx, &mut cursor, None).await.expect("rolled");
+        assert_eq!(durability(tx).await, "on", "a window's end that opens the next");
+        statements.drain(&db, &mut cursor, None).await.expect("drained");
+
+        let row = db.query_one("SHOW synchronous_commit", &[]).await.expect("a setting");
+        assert_eq!(row.get::<_, &str>(0), session, "the session keeps its own");
+        outbox.expire().await;
+    }
 }
 
 #[tokio::test]
