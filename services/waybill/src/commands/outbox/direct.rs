@@ -150,7 +150,10 @@ fn failed(schema: &SchemaName, error: Error) -> CommandError {
 
 /// Who lets a login do what an operator does.
 fn granting(schema: &SchemaName) -> String {
-    format!("as the outbox's owner: waybill outbox install --schema {schema} --operator ROLE")
+    format!(
+        "as the outbox's owner: waybill outbox install --schema {schema} --operator ROLE. Of Waybill's own outbox only its owner \
+         may do so directly; the api may, without --schema and --database-url"
+    )
 }
 
 /// Whether the server refused a login's right.
