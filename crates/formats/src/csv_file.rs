@@ -4,6 +4,7 @@
 
 mod formulas;
 mod records;
+mod utf8;
 
 use bytes::BytesMut;
 
@@ -12,6 +13,7 @@ use crate::file_kind::CsvOptions;
 use crate::plan::PlannedColumn;
 use formulas::FormulaGuard;
 pub(crate) use records::Records;
+use utf8::Utf8;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -19,6 +21,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 #[derive(Debug)]
 pub(crate) struct CsvEncoder {
     records: Records,
+    utf8: Utf8,
     header: bool,
     byte_order_mark: bool,
     guard: Option<FormulaGuard>,
@@ -32,19 +35,24 @@ impl CsvEncoder {
         });
         Self {
             records: Records::default(),
+            utf8: Utf8::default(),
             header: options.header,
             byte_order_mark: options.byte_order_mark,
             guard,
         }
     }
 
-    pub(crate) fn write(&mut self, piece: &[u8], out: &mut BytesMut) {
+    pub(crate) fn write(&mut self, piece: &[u8], out: &mut BytesMut) -> Result<(), EncodeError> {
         self.begin(out);
+        if !self.utf8.update(piece) {
+            return Err(EncodeError::NotUtf8 { rows: self.rows() });
+        }
         self.records.update(piece);
         match &mut self.guard {
             Some(guard) => guard.write(piece, out),
             None => out.extend_from_slice(piece),
         }
+        Ok(())
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -86,7 +94,7 @@ mod tests {
         let mut encoder = CsvEncoder::new(&[], options);
         let mut out = BytesMut::new();
         for piece in pieces {
-            encoder.write(piece, &mut out);
+            encoder.write(piece, &mut out).expect("UTF-8");
         }
         (encoder.finish(&mut out), out.to_vec())
     }

@@ -96,10 +96,7 @@ impl Encoder {
 impl Rows {
     fn write(&mut self, piece: &[u8], out: &mut BytesMut) -> Result<(), EncodeError> {
         match self {
-            Self::Csv(csv) => {
-                csv.write(piece, out);
-                Ok(())
-            }
+            Self::Csv(csv) => csv.write(piece, out),
             Self::Ndjson(ndjson) => ndjson.write(piece, out),
             Self::Parquet(parquet) => parquet.write(piece, out),
         }

@@ -17,7 +17,8 @@
 //!    `FROM "s"."t" AS waybill_rows WHERE … ORDER BY waybill_rows."id"`. The source is called [`SOURCE_ALIAS`], and `ORDER BY` names
 //!    columns by it: an unqualified name would be the output column, which may be a text that sorts otherwise.
 //! 4. **Encode.** Give each piece to [`Encoder::write`] as it comes; it appends to a buffer what is ready. Take that with
-//!    `split()`, hash it, upload it. A piece of Parquet gives nothing for long and then a whole row group (up to 64 MiB).
+//!    `split()`, hash it, upload it. A piece of Parquet gives nothing for long and then a whole row group
+//!    ([`ROW_GROUP_BYTES_MAX`]).
 //!    [`Encoder::rows`] is progress. Encoding is work for a processor, up to a second for a row group.
 //! 5. **End.** When the COPY's stream has ended without an error, [`Encoder::finish`] with the number of rows that the server
 //!    sent. It refuses a stream that was cut and a number that differs; whoever gets an error has no file.
@@ -75,6 +76,7 @@ pub use error::{EncodeError, PlanError, Problem, ReadBackError};
 pub use file_kind::{
     Compression, CsvOptions, Delimiter, FileKind, Format, NdjsonOptions, ParquetOptions, WideNumbers,
 };
+pub use parquet_file::ROW_GROUP_BYTES_MAX;
 pub use plan::{Plan, PlannedColumn};
 pub use row_counter::RowCounter;
 pub use session::SESSION_SETTINGS;

@@ -22,16 +22,17 @@ use crate::copy_binary::{Fields, Rows};
 use crate::error::EncodeError;
 use crate::file_kind::{Compression, ParquetOptions};
 use crate::plan::PlannedColumn;
-use chunk::Chunk;
+use chunk::{Chunk, Ended};
 use column_buffer::ColumnBuffer;
 pub(crate) use column_type::ParquetType;
 use footer::FOOTER_BYTES_MAX;
 pub(crate) use footer::Footer;
 
-/// How much of the rows one row group takes, as they lie on the wire. It bounds memory: pages are kept until its end.
-const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How much of the rows one row group of a Parquet file takes, as COPY gives them, and with it about how much an encoder
+/// keeps and then gives at once; the row that passes it is the last one.
+pub const ROW_GROUP_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// How many rows one row group takes.
-const GROUP_ROWS_MAX: u64 = 1 << 20;
+const ROW_GROUP_ROWS_MAX: u64 = 1 << 20;
 /// How many rows go to the columns' writers at once.
 const BATCH_ROWS_MAX: u64 = 2_048;
 /// The same in bytes on the wire.
@@ -85,7 +86,7 @@ impl ParquetEncoder {
             if groups.batch.rows >= BATCH_ROWS_MAX || groups.batch.bytes >= BATCH_BYTES_MAX {
                 groups.end_batch(file)?;
             }
-            if groups.group.rows >= GROUP_ROWS_MAX || groups.group.bytes >= GROUP_BYTES_MAX {
+            if groups.group.rows >= ROW_GROUP_ROWS_MAX || groups.group.bytes >= ROW_GROUP_BYTES_MAX {
                 groups.end_group(file)?;
             }
             Ok(())
@@ -159,9 +160,12 @@ impl Groups {
         if self.group.rows == 0 {
             return Ok(());
         }
+        let ended = self.chunks.drain(..).map(Chunk::end).collect::<Result<Vec<Ended>, _>>()?;
+        // All at once: a buffer that grows by doubling would take twice of it.
+        file.inner_mut().get_mut().reserve(ended.iter().map(Ended::bytes).sum());
         let mut group = file.next_row_group()?;
-        for chunk in self.chunks.drain(..) {
-            chunk.append_to(&mut group)?;
+        for column in ended {
+            column.append_to(&mut group)?;
         }
         group.close()?;
         self.group = Extent::default();

@@ -3,8 +3,8 @@
 /// Name and value of each setting that changes how Postgres writes a value. The reader applies all of them, locally to
 /// its transaction, before COPY: two sessions then give the same bytes for the same rows, and no digit is lost.
 ///
-/// The database must not be of the encoding `SQL_ASCII`: for that one Postgres converts nothing, whatever
-/// `client_encoding` says. Names that `regclass` and its like write hang on `search_path`, which is the reader's own.
+/// From a database of the encoding `SQL_ASCII` texts may come that are not UTF-8, whatever `client_encoding` says; an encoder
+/// refuses them. Names that `regclass` and its like write hang on `search_path`, which is the reader's own.
 pub const SESSION_SETTINGS: [(&str, &str); 7] = [
     ("TimeZone", "UTC"),
     ("DateStyle", "ISO, YMD"),

@@ -1,10 +1,11 @@
 //! One column of one row group: its pages, kept in memory until the row group ends.
 
+use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
-use parquet::column::writer::{ColumnWriter, get_column_writer};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use parquet::data_type::FixedLenByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterPropertiesPtr;
@@ -68,16 +69,33 @@ impl Chunk {
         Ok(())
     }
 
-    /// Ends the column and puts its pages into the file.
-    pub(super) fn append_to<W: std::io::Write + Send>(
-        self,
-        group: &mut SerializedRowGroupWriter<'_, W>,
-    ) -> Result<()> {
+    /// Ends the column.
+    pub(super) fn end(self) -> Result<Ended> {
         let closed = self.writer.close()?;
         let pages = Arc::into_inner(self.pages)
             .ok_or_else(|| ParquetError::General("a column's pages are still being written".to_owned()))?;
         let pages = pages.into_inner().unwrap_or_else(PoisonError::into_inner).into_inner()?;
-        group.append_column(&Bytes::from(pages), closed)
+        Ok(Ended { pages: Bytes::from(pages), closed })
+    }
+}
+
+/// A column that has ended, and is not yet in the file.
+pub(super) struct Ended {
+    pages: Bytes,
+    closed: ColumnCloseResult,
+}
+
+impl Ended {
+    pub(super) fn bytes(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Puts the pages into the file.
+    pub(super) fn append_to<W: Write + Send>(
+        self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<()> {
+        group.append_column(&self.pages, self.closed)
     }
 }
 

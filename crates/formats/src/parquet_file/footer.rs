@@ -7,7 +7,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use crate::error::ReadBackError;
 
 /// The longest footer that is written and read back. A row group of one column takes about 100 B of it.
-pub(super) const FOOTER_BYTES_MAX: usize = 16 * 1024 * 1024;
+pub(super) const FOOTER_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 

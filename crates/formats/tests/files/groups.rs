@@ -2,12 +2,10 @@
 
 use bytes::{Bytes, BytesMut};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
-use waybill_formats::{Compression, FileKind, Format, ParquetOptions};
+use waybill_formats::{Compression, FileKind, Format, ParquetOptions, ROW_GROUP_BYTES_MAX};
 
 use crate::stream::{count, plan, stream};
 
-/// A bound of the encoder: what one row group takes of the rows as they come.
-const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 const NOTE_BYTES: usize = 1024 * 1024;
 
 fn plain() -> FileKind {
@@ -37,8 +35,8 @@ fn long_values_end_a_row_group_before_it_is_too_large() {
     }
     encoder.finish(150, &mut out).expect("whole");
     file.extend_from_slice(&out);
-    assert!(largest < GROUP_BYTES_MAX + 4 * NOTE_BYTES, "{largest} B were kept back");
+    assert!(largest < ROW_GROUP_BYTES_MAX + 4 * NOTE_BYTES, "{largest} B were kept back");
     assert_eq!(count(plain(), &file).expect("whole"), 150);
     let groups: Vec<i64> = metadata(file).row_groups().iter().map(RowGroupMetaData::num_rows).collect();
-    assert_eq!((groups.len(), groups.iter().sum::<i64>()), (3, 150));
+    assert_eq!((groups.len(), groups.iter().sum::<i64>()), (5, 150));
 }

@@ -1,7 +1,7 @@
 //! Files that are as they should be.
 
 use bytes::BytesMut;
-use waybill_formats::{Compression, CsvOptions, Delimiter, FileKind, Format};
+use waybill_formats::{Compression, CsvOptions, Delimiter, Encoder, FileKind, Format, RowCounter};
 
 use crate::stream::{count, encode, file, kinds, notes, plan, stream};
 
@@ -14,6 +14,13 @@ fn every_file_has_its_rows_when_it_is_read_back_and_an_empty_one_has_none() {
             assert_eq!(counted, u64::try_from(rows).expect("rows"), "{kind:?}");
         }
     }
+}
+
+#[test]
+fn what_makes_and_counts_files_may_move_between_threads() {
+    fn moves<T: Send + 'static>() {}
+    moves::<Encoder>();
+    moves::<RowCounter>();
 }
 
 #[test]
