@@ -49,7 +49,8 @@ impl Inspector {
         let (inspector, topic) = (self.clone(), topic.to_owned());
         tokio::task::spawn_blocking(move || {
             inspector.discard_events();
-            Ok(describe_one(inspector.client.client(), &topic, ANSWER_TIMEOUT)?)
+            let described = describe_one(inspector.client.client(), &topic, ANSWER_TIMEOUT)?;
+            Ok(described.map(|topic| topic.id))
         })
         .await?
     }
@@ -57,7 +58,8 @@ impl Inspector {
     pub(crate) async fn view(&self, topic: &str, partition: i32) -> Result<View, LookError> {
         let (inspector, topic) = (self.clone(), topic.to_owned());
         tokio::task::spawn_blocking(move || {
-            let topic_id = describe_one(inspector.client.client(), &topic, ANSWER_TIMEOUT)?;
+            let described = describe_one(inspector.client.client(), &topic, ANSWER_TIMEOUT)?;
+            let topic_id = described.map(|topic| topic.id);
             let (low, high) = match topic_id {
                 Some(_) => inspector.client.fetch_watermarks(&topic, partition, ANSWER_TIMEOUT)?,
                 None => (0, 0),

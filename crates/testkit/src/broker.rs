@@ -54,16 +54,16 @@ impl PrivateBroker {
         broker
     }
 
-    /// Runs one of Kafka's own tools against it.
+    /// Runs one of Kafka's own tools against it, and gives what it says.
     ///
     /// # Panics
     /// When there is no such tool, or it fails.
-    pub async fn tool(&self, name: &str, arguments: &[&str]) {
+    pub async fn tool(&self, name: &str, arguments: &[&str]) -> String {
         let mut tool = self.kafka.own_tool(name).unwrap_or_else(|| panic!("there is no tool {name}"));
         tool.args(["--bootstrap-server", &self.bootstrap()]).args(arguments);
         let ran = tokio::task::spawn_blocking(move || tool.output()).await;
         match ran {
-            Ok(Ok(output)) if output.status.success() => {}
+            Ok(Ok(output)) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
             other => panic!("{name} {arguments:?}: {other:?}"),
         }
     }
@@ -73,12 +73,20 @@ impl PrivateBroker {
     /// # Panics
     /// When it does not start.
     pub async fn start_behind_a_wire() -> (Self, Wire) {
+        Self::start_behind_a_wire_with("").await
+    }
+
+    /// The same with further lines of `server.properties`.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub async fn start_behind_a_wire_with(properties: &str) -> (Self, Wire) {
         let (kafka, premises) = place();
         let (wire, ready) = Wire::open().await;
         let detour = kafka.with_detour(&mut premises.ports(), wire.port());
         let (kafka, port) = detour.unwrap_or_else(|error| panic!("{error}"));
         ready.leads_to(port);
-        let broker = Self { kafka, premises };
+        let broker = Self { kafka: kafka.with_properties(properties), premises };
         broker.run();
         (broker, wire)
     }

@@ -37,4 +37,4 @@ pub use process::{Launch, Process, Status};
 pub use proxy::{Loss, Proxy};
 pub use settings::Settings;
 pub use system::{ROWS_OF_TENANT, System, base_url};
-pub use wire::Wire;
+pub use wire::{Refusal, Wire};

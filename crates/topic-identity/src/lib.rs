@@ -42,15 +42,27 @@ pub enum TopicIdError {
     Lost(#[from] tokio::task::JoinError),
 }
 
-/// What Kafka says about one topic: its id, in the form that Kafka's own tools print (base64, URL-safe), `None` when there
-/// is no topic of that name, or why it does not say.
-pub type Described = Result<Option<String>, TopicIdError>;
+/// What Kafka says about one topic: `None` when there is none of that name, or why it does not say.
+pub type Described = Result<Option<Topic>, TopicIdError>;
+
+/// A topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Its id, in the form that Kafka's own tools print (base64, URL-safe).
+    pub id: String,
+    /// How many partitions it has.
+    pub partitions: usize,
+}
 
 /// Asks Kafka for a topic's id with a client of its own. `settings` are librdkafka's.
 ///
 /// # Errors
 /// See [`TopicIdError`].
-pub async fn topic_id(settings: &[(String, String)], topic: &str, timeout: Duration) -> Described {
+pub async fn topic_id(
+    settings: &[(String, String)],
+    topic: &str,
+    timeout: Duration,
+) -> Result<Option<String>, TopicIdError> {
     let mut config = ClientConfig::new();
     config.extend(settings.iter().cloned());
     // Without a group it joins nothing, and closing it waits for nobody.
@@ -60,12 +72,12 @@ pub async fn topic_id(settings: &[(String, String)], topic: &str, timeout: Durat
     let topic = topic.to_owned();
     tokio::task::spawn_blocking(move || {
         let client: BaseConsumer = config.create().map_err(TopicIdError::Client)?;
-        describe_one(client.client(), &topic, timeout)
+        Ok(describe_one(client.client(), &topic, timeout)?.map(|topic| topic.id))
     })
     .await?
 }
 
-/// Asks over a client that is there already for one topic's id. Blocks.
+/// Asks over a client that is there already for one topic. Blocks.
 ///
 /// # Errors
 /// See [`TopicIdError`].
@@ -73,7 +85,7 @@ pub fn describe_one<C: ClientContext>(client: &Client<C>, topic: &str, timeout: 
     describe(client, &[topic], timeout)?.pop().unwrap_or(Err(NOT_ANSWERED))
 }
 
-/// Asks over a client that is there already for the ids of many topics at once. Blocks. The answers stand in the order of
+/// Asks over a client that is there already for many topics at once. Blocks. The answers stand in the order of
 /// the names. The client should not be one that makes topics (`allow.auto.create.topics`).
 ///
 /// # Errors
@@ -192,18 +204,19 @@ fn read(event: &Guard<ffi::rd_kafka_event_t>) -> Result<Vec<(String, Described)>
         for index in 0..count {
             let description = non_null(*described.add(index))?;
             let name = CStr::from_ptr(non_null(ffi::rd_kafka_TopicDescription_name(description))?);
-            answers.push((name.to_string_lossy().into_owned(), id_of(description)));
+            answers.push((name.to_string_lossy().into_owned(), topic_of(description)));
         }
         Ok(answers)
     }
 }
 
-/// The id that a description gives.
+/// The topic that a description is of.
 ///
 /// # Safety
 /// `description` points to one whose event is alive.
-unsafe fn id_of(description: *const ffi::rd_kafka_TopicDescription_t) -> Described {
-    // SAFETY: as the caller promises; error, id and text are borrowed from the description and copied here.
+unsafe fn topic_of(description: *const ffi::rd_kafka_TopicDescription_t) -> Described {
+    // SAFETY: as the caller promises; error, id and text are borrowed from the description and copied here. Of the partitions
+    // only the number is read.
     unsafe {
         let error = ffi::rd_kafka_TopicDescription_error(description);
         let code: RDKafkaErrorCode =
@@ -216,7 +229,10 @@ unsafe fn id_of(description: *const ffi::rd_kafka_TopicDescription_t) -> Describ
         }
         let id = non_null(ffi::rd_kafka_TopicDescription_topic_id(description))?;
         let text = non_null(ffi::rd_kafka_Uuid_base64str(id))?;
-        as_kafka_writes(&CStr::from_ptr(text).to_string_lossy()).map(Some)
+        let id = as_kafka_writes(&CStr::from_ptr(text).to_string_lossy())?;
+        let mut partitions = 0;
+        ffi::rd_kafka_TopicDescription_partitions(description, &raw mut partitions);
+        Ok(Some(Topic { id, partitions }))
     }
 }
 

@@ -212,7 +212,9 @@ impl Active<'_> {
                 }
             }
             // What is not handed over yet stays in the window, for whoever is active next.
-            if !is_shutting_down {
+            if is_shutting_down {
+                self.line.follow();
+            } else {
                 if read.is_free()
                     && let Some(question) = self.next_question(next_hold.is_some())
                 {

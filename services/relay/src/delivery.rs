@@ -17,7 +17,7 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) partition: i32,
-    /// Negative when the broker only said that it has the record already.
+    /// Negative when no broker said so: librdkafka concluded it from the acknowledgement of a later record.
     pub(crate) offset: i64,
 }
 
@@ -32,6 +32,8 @@ pub(crate) enum Cause {
     Refused,
     /// Kafka takes nothing for this one topic.
     Topic(Trouble),
+    /// What is known of the topic is no longer so, or not so yet.
+    Outdated,
     /// Everything else. It may be over later, and nothing says that other rows fare better.
     Unavailable,
 }
@@ -83,25 +85,25 @@ impl Cause {
             // `Fatal` only says that an error before it ended the producer.
             Code::GaplessGuarantee | Code::Fatal => Self::Followed,
             // The size of a record or batch, against the client's, the topic's or the segment's limit.
-            Code::MessageSizeTooLarge | Code::MessageBatchTooLarge | Code::InvalidMessageSize
-            // The content: a null key for a compacted topic, a batch that the broker cannot read or validate.
-            | Code::InvalidRecord | Code::InvalidMessage | Code::BadMessage
+            Code::MessageSizeTooLarge | Code::MessageBatchTooLarge
+            // The content: a null key for a compacted topic. The others of its batch are refused along with it.
+            | Code::InvalidRecord | Code::InvalidDifferentRecord
             // The client does not build such a record.
             | Code::InvalidArgument => Self::Refused,
-            Code::UnknownTopicOrPartition
-            | Code::UnknownTopic
-            | Code::UnknownTopicId
-            | Code::UnknownPartition => {
+            Code::UnknownTopicOrPartition | Code::UnknownTopic | Code::UnknownTopicId => {
                 Self::Topic(Trouble::Missing)
             }
+            // The topic is there, but the producer does not know of so many partitions: they are new, or it was made again.
+            Code::UnknownPartition => Self::Outdated,
             Code::TopicAuthorizationFailed => Self::Topic(Trouble::Unauthorised),
             Code::InvalidTopic => Self::Topic(Trouble::Forbidden),
             // Leaders, replicas and disks: LeaderNotAvailable, NotLeaderForPartition, NotEnoughReplicas(AfterAppend),
             // KafkaStorageError, FencedLeaderEpoch and the like are retried by librdkafka without end; that a single
-            // topic stands still is seen by the clock. Sessions: OutOfOrderSequenceNumber, UnknownProducerId,
-            // InvalidProducerEpoch: a new producer begins a new one. Everybody's: ClusterAuthorizationFailed,
-            // Authentication, SSL, ThrottlingQuotaExceeded, UnsupportedVersion, UnsupportedCompressionType,
-            // InvalidTimestamp (a clock, not a row), transport and time-outs.
+            // topic stands still is seen by the clock. The way there and back: transport, time-outs, InvalidMessage (its
+            // checksum is wrong) and BadMessage (an answer that nobody can read) say nothing about the row. Sessions:
+            // OutOfOrderSequenceNumber, UnknownProducerId, InvalidProducerEpoch: a new producer begins a new one.
+            // Everybody's: ClusterAuthorizationFailed, Authentication, SSL, ThrottlingQuotaExceeded, UnsupportedVersion,
+            // UnsupportedCompressionType, InvalidTimestamp (a clock, not a row). The tests name each.
             _ => Self::Unavailable,
         }
     }
@@ -137,7 +139,7 @@ impl Failure {
             (Cause::Topic(trouble), Some(lane)) => {
                 self.condemn(lane, trouble, format!("row {seq} of the outbox: {error}"));
             }
-            (Cause::Refused | Cause::Unavailable | Cause::Topic(_), _) => {
+            (Cause::Refused | Cause::Unavailable | Cause::Outdated | Cause::Topic(_), _) => {
                 self.seen = true;
                 self.last_seq = self.last_seq.max(seq);
                 if self.first.as_ref().is_none_or(|first| seq < first.seq) {
@@ -168,78 +170,4 @@ impl Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use rdkafka::types::RDKafkaRespErr;
-
-    use super::*;
-
-    fn failed(code: RDKafkaErrorCode) -> KafkaError {
-        KafkaError::MessageProduction(code)
-    }
-
-    #[test]
-    fn rows_that_were_purged_are_no_failure() {
-        let mut failure = Failure::default();
-        failure.note(3, Some(0), failed(RDKafkaErrorCode::PurgeQueue));
-        failure.note(4, Some(0), failed(RDKafkaErrorCode::PurgeInflight));
-        assert!(!failure.is_seen());
-    }
-
-    #[test]
-    fn the_failure_is_the_row_that_failed_and_not_those_that_could_not_follow() {
-        let mut failure = Failure::default();
-        failure.note(9, Some(0), failed(RDKafkaErrorCode::GaplessGuarantee));
-        failure.note(7, Some(0), failed(RDKafkaErrorCode::MessageSizeTooLarge));
-        failure.note(5, Some(0), failed(RDKafkaErrorCode::MessageSizeTooLarge));
-        assert!(failure.is_seen());
-        assert_eq!(failure.last_seq, 7);
-        let first = failure.first.expect("a failure");
-        assert_eq!((first.seq, Cause::of(&first.error)), (5, Cause::Refused));
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_topic_is_said_of_it_once_and_of_no_row() {
-        let mut failure = Failure::default();
-        failure.note(7, Some(3), failed(RDKafkaErrorCode::UnknownTopic));
-        failure.note(8, Some(3), failed(RDKafkaErrorCode::UnknownTopic));
-        failure.note(9, Some(4), failed(RDKafkaErrorCode::TopicAuthorizationFailed));
-        let topics: Vec<_> = failure.topics.iter().map(|(lane, trouble, _)| (*lane, *trouble)).collect();
-        assert_eq!(topics, [(3, Trouble::Missing), (4, Trouble::Unauthorised)]);
-        assert!(failure.is_seen() && failure.first.is_none());
-    }
-
-    /// Every code that the client knows is looked at: a new one that names records or topics would have to be placed.
-    #[test]
-    fn only_what_names_the_record_is_a_refusal_and_only_what_names_the_topic_is_a_topics_trouble() {
-        let every = (-200..=150).filter_map(|number| RDKafkaRespErr::try_from(number).ok());
-        let every = every.map(RDKafkaErrorCode::from);
-        let of = |wanted: fn(Cause) -> bool| -> Vec<RDKafkaErrorCode> {
-            every.clone().filter(|code| wanted(Cause::of(&failed(*code)))).collect()
-        };
-        use RDKafkaErrorCode as Code;
-        assert_eq!(
-            of(|cause| cause == Cause::Refused),
-            [
-                Code::BadMessage,
-                Code::InvalidArgument,
-                Code::InvalidMessage,
-                Code::InvalidMessageSize,
-                Code::MessageSizeTooLarge,
-                Code::MessageBatchTooLarge,
-                Code::InvalidRecord,
-            ]
-        );
-        assert_eq!(
-            of(|cause| matches!(cause, Cause::Topic(_))),
-            [
-                Code::UnknownPartition,
-                Code::UnknownTopic,
-                Code::UnknownTopicOrPartition,
-                Code::InvalidTopic,
-                Code::TopicAuthorizationFailed,
-                Code::UnknownTopicId,
-            ]
-        );
-        assert!(of(|cause| cause == Cause::Unavailable).len() > 100);
-    }
-}
+mod tests;

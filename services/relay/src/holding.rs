@@ -215,7 +215,7 @@ impl Active<'_> {
             News::Identified { topic, identified } => {
                 let is_needed = self.line.need() == Some(&Need::Topic(topic.clone()));
                 match identified {
-                    Identified::Is { .. } => self.line.topics.found(&topic),
+                    Identified::Is(found) => self.line.topics.found(&topic, found.partitions),
                     Identified::Held { trouble, detail } => {
                         if self.hold_topic(database, &topic, trouble, &detail).await? {
                             self.line.calm();
@@ -237,10 +237,15 @@ impl Active<'_> {
             News::Checked { topics } => {
                 for (topic, identified) in topics {
                     let lane = self.line.topics.lane(&topic);
-                    if let Identified::Held { trouble, detail } = identified
-                        && self.line.topics.is_known(lane)
-                    {
-                        self.line.condemn(lane, trouble, detail);
+                    match identified {
+                        Identified::Held { trouble, detail } if self.line.topics.is_known(lane) => {
+                            self.line.condemn(lane, trouble, detail);
+                        }
+                        // Its keys go to other partitions from now on, which the producer has to learn of.
+                        Identified::Is(found) if self.line.topics.has_grown(lane, found.partitions) => {
+                            self.line.doubt(lane);
+                        }
+                        Identified::Is(_) | Identified::Held { .. } | Identified::Unclear { .. } => {}
                     }
                 }
             }

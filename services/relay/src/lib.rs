@@ -18,6 +18,7 @@ mod listener;
 pub mod metrics;
 mod observe;
 mod options;
+mod partitions;
 mod probe;
 mod producer;
 mod silence;

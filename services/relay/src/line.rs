@@ -1,6 +1,8 @@
 //! The sending side of an active relay: what is to be sent, what is in flight, and what follows from a failure.
 
+mod behind;
 mod recovery;
+mod wait;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,7 +20,10 @@ use crate::holds::{Holds, Way};
 use crate::metrics;
 use crate::options::Options;
 use crate::producer::{NotQueued, Producer};
-use crate::topics::Topics;
+use crate::topics::{Target, Topics};
+
+use self::behind::Behind;
+use self::wait::Wait;
 
 pub(crate) use recovery::Aftermath;
 
@@ -53,7 +58,7 @@ enum Handed {
     /// It is held, and the cursor parks it.
     By,
     /// It was not its turn.
-    Back,
+    Back(Row),
 }
 
 /// The rows between the window, or a hold, and Kafka.
@@ -73,6 +78,7 @@ pub(crate) struct Line {
     need: Option<Need>,
     unsent: VecDeque<Row>,
     unsent_bytes: u64,
+    behind: Behind,
     failure: Failure,
     /// Up to this row one record a request: one of them failed, and only alone it shows which.
     alone_until: Option<i64>,
@@ -85,6 +91,8 @@ pub(crate) struct Line {
     is_failing: bool,
     /// Nothing was acknowledged for long: then rows are not sent alone, so that other topics can show that they flow.
     is_silent: bool,
+    /// How long this producer has been waited for.
+    wait: Wait,
 }
 
 impl Line {
@@ -104,6 +112,7 @@ impl Line {
             need: None,
             unsent: VecDeque::new(),
             unsent_bytes: 0,
+            behind: Behind::default(),
             failure: Failure::default(),
             alone_until: None,
             alone: None,
@@ -112,6 +121,7 @@ impl Line {
             is_full: false,
             is_failing: false,
             is_silent: false,
+            wait: Wait::for_nothing(),
         })
     }
 
@@ -192,7 +202,8 @@ impl Line {
 
     /// Whether something can be done without waiting: rows handed over, or a failure dealt with.
     pub(crate) fn is_ready(&self) -> bool {
-        self.failure.is_seen() || (!self.unsent.is_empty() && !self.is_full && self.may_send())
+        let can_send = || (!self.unsent.is_empty() && self.may_send()) || self.next_behind().is_some();
+        self.failure.is_seen() || (!self.is_full && can_send())
     }
 
     /// Takes in the next rows of the window.
@@ -204,17 +215,17 @@ impl Line {
     /// Hands over what may be handed over now, and passes by what is held, up to [`PUMP_ROWS_MAX`].
     pub(crate) fn pump(&mut self) {
         let mut sent_bytes = 0;
-        self.is_full = false;
+        self.follow();
         for _ in 0..PUMP_ROWS_MAX {
-            if !self.may_send() {
+            if self.is_full || !self.may_send() {
                 break;
             }
             let Some(row) = self.unsent.pop_front() else { break };
             let (seq, bytes) = (row.seq, row.bytes);
-            match self.hand_over(&row) {
+            match self.hand_over(row) {
                 Handed::Over => sent_bytes += bytes,
                 Handed::By => {}
-                Handed::Back => {
+                Handed::Back(row) => {
                     self.unsent.push_front(row);
                     break;
                 }
@@ -228,13 +239,44 @@ impl Line {
         }
     }
 
-    fn hand_over(&mut self, row: &Row) -> Handed {
+    /// Gives the producer the rows that waited for their partition, up to [`PUMP_ROWS_MAX`]. They count as handed over.
+    pub(crate) fn follow(&mut self) {
+        self.is_full = false;
+        for _ in 0..PUMP_ROWS_MAX {
+            let Some(target) = self.next_behind().filter(|_| !self.failure.is_seen()) else { break };
+            let Some(row) = self.behind.first(target) else { break };
+            let seq = row.seq;
+            // It was a record when it came here; alone it will show what it is.
+            let sent = match row.record() {
+                Ok(record) => self.producer.send(seq, target.partition, record),
+                Err(_no_text) => Err(NotQueued::invalid()),
+            };
+            match sent {
+                Ok(()) => {
+                    self.topics.sent(target);
+                    self.behind.pop(target);
+                }
+                Err(NotQueued::Full) => {
+                    self.is_full = true;
+                    break;
+                }
+                Err(NotQueued::Failed(error)) => self.failed(seq, Some(target.lane), error),
+            }
+        }
+    }
+
+    fn next_behind(&self) -> Option<Target> {
+        let now = Instant::now();
+        self.behind.find(|target| self.topics.may_send(target, now))
+    }
+
+    fn hand_over(&mut self, row: Row) -> Handed {
         let (seq, bytes) = (row.seq, row.bytes);
         let Ok(record) = row.record() else {
             // Only a database of another encoding holds such a text.
             self.need =
                 Some(Need::Row { seq, detail: "its topic or a header's name is no UTF-8".to_owned() });
-            return Handed::Back;
+            return Handed::Back(row);
         };
         if !self.is_draining
             && !self.holds.is_empty()
@@ -246,33 +288,39 @@ impl Line {
         let lane = self.topics.lane(record.topic);
         if !self.topics.is_known(lane) {
             self.need = Some(Need::Topic(record.topic.to_owned()));
-            return Handed::Back;
+            return Handed::Back(row);
         }
-        match self.producer.send(seq, record) {
+        let now = Instant::now();
+        let target = self.topics.target(lane, record.key, seq);
+        if self.behind.has(target) || !self.topics.may_send(target, now) {
+            self.wait_for(lane, seq, bytes, now);
+            self.behind.push(target, row);
+            return Handed::Over;
+        }
+        match self.producer.send(seq, target.partition, record) {
             Ok(()) => {
-                let is_first = self.flight.unacknowledged() == 0;
-                let now = Instant::now();
-                if is_first {
-                    self.stalled_at = now + STALLED_AFTER;
-                }
-                self.alone = is_first.then_some(seq);
-                self.topics.sent(lane, now);
-                self.flight.sent(seq, bytes, lane);
-                Handed::Over
+                self.wait_for(lane, seq, bytes, now);
+                self.topics.sent(target);
+                return Handed::Over;
             }
-            Err(NotQueued::Full) => {
-                self.is_full = true;
-                Handed::Back
+            Err(NotQueued::Full) => self.is_full = true,
+            Err(NotQueued::Failed(error)) if Cause::of(&error) == Cause::Refused => {
+                self.need = Some(Need::Row { seq, detail: error.to_string() });
             }
-            Err(NotQueued::Failed(error)) => {
-                if Cause::of(&error) == Cause::Refused {
-                    self.need = Some(Need::Row { seq, detail: error.to_string() });
-                } else {
-                    self.failure.note(seq, Some(lane), error);
-                }
-                Handed::Back
-            }
+            Err(NotQueued::Failed(error)) => self.failed(seq, Some(lane), error),
         }
+        Handed::Back(row)
+    }
+
+    /// Notes that a row is in flight.
+    fn wait_for(&mut self, lane: usize, seq: i64, bytes: u64, now: Instant) {
+        let is_first = self.flight.unacknowledged() == 0;
+        if is_first {
+            self.stalled_at = now + STALLED_AFTER;
+        }
+        self.alone = is_first.then_some(seq);
+        self.topics.waits(lane, now);
+        self.flight.sent(seq, bytes, lane);
     }
 
     fn may_send(&self) -> bool {
@@ -301,17 +349,26 @@ impl Line {
         }
     }
 
-    /// Gives up on all rows that are not settled, sent or not.
+    /// Gives up on all rows that are not settled, sent or not. If the producer has any of them, another one takes its place:
+    /// what a partition may be sent hangs on knowing what is in flight to it.
     pub(crate) fn forget(&mut self) {
+        if self.producer.is_busy() {
+            self.failure.suspect();
+        }
+        self.clear();
+    }
+
+    fn clear(&mut self) {
         self.flight.abandon();
         self.topics.abandon();
+        self.behind.clear();
         self.drop_unsent();
     }
 
     /// Sends nothing more, in a bounded time.
     pub(crate) async fn end(mut self) {
         self.producer.purge().await;
-        self.forget();
+        self.clear();
         self.measure();
         self.health.clear(KAFKA);
         self.producer.discard().await;
@@ -322,14 +379,13 @@ impl Line {
         let lane = self.flight.lane(seq);
         let place = match outcome {
             Ok(place) => place,
-            Err(error) => return self.failure.note(seq, lane, error),
+            Err(error) => return self.failed(seq, lane, error),
         };
         let Some(lane) = lane else { return };
         let now = Instant::now();
         if !self.topics.acknowledged(lane, place, now) {
-            // Another topic of that name may have it. Which one it is has to be asked before the row counts as sent.
-            self.topics.forget(lane);
-            return self.failure.suspect();
+            // Another topic of that name may have it, or none. Which topic it is has to be asked before the row counts as sent.
+            return self.doubt(lane);
         }
         self.flight.acknowledged(seq);
         self.stalled_at = now + STALLED_AFTER;

@@ -55,6 +55,13 @@ pub(crate) enum NotQueued {
     Failed(KafkaError),
 }
 
+impl NotQueued {
+    /// It is no record.
+    pub(crate) const fn invalid() -> Self {
+        Self::Failed(KafkaError::MessageProduction(RDKafkaErrorCode::InvalidArgument))
+    }
+}
+
 /// One producer, until its first failure.
 pub(crate) struct Producer {
     inner: ThreadedProducer<Reports>,
@@ -82,10 +89,10 @@ impl Producer {
         Ok(())
     }
 
-    /// Queues a row.
-    pub(crate) fn send(&mut self, seq: i64, record: Record<'_>) -> Result<(), NotQueued> {
+    /// Queues a row for this partition.
+    pub(crate) fn send(&mut self, seq: i64, partition: i32, record: Record<'_>) -> Result<(), NotQueued> {
         let Ok(opaque) = usize::try_from(seq) else {
-            return Err(NotQueued::Failed(KafkaError::MessageProduction(RDKafkaErrorCode::InvalidArgument)));
+            return Err(NotQueued::invalid());
         };
         let Record { topic, key, header_names, header_values, payload } = record;
         let mut headers = OwnedHeaders::new_with_capacity(header_names.len());
@@ -94,7 +101,7 @@ impl Producer {
         }
         let record = BaseRecord {
             topic,
-            partition: None,
+            partition: Some(partition),
             payload,
             key,
             timestamp: None,
@@ -123,6 +130,11 @@ impl Producer {
         let report = self.reports.try_recv().ok()?;
         self.outstanding -= 1;
         Some(report)
+    }
+
+    /// Whether rows were queued of which nothing was reported yet.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.outstanding > 0
     }
 
     /// What librdkafka complained about last.
@@ -183,6 +195,7 @@ pub(crate) fn client_config(settings: &[(String, String)], options: &Options) ->
         .set("enable.idempotence", "true")
         .set("enable.gapless.guarantee", "true")
         .set("message.timeout.ms", "0")
+        // As the relay's own, for whoever leaves the choice to librdkafka.
         .set("partitioner", "murmur2_random")
         .set("linger.ms", options.linger.as_millis().to_string())
         .set("batch.size", options.batch_bytes_max.clamp(1, i32::MAX as usize).to_string())

@@ -1,13 +1,14 @@
 //! The topics of one line: which of them Kafka is known to have, and which stand still.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use tokio::time::Instant;
-use waybill_topic_identity::{Described, TopicIdError};
-
 use rdkafka::error::RDKafkaErrorCode;
+use tokio::time::Instant;
+use waybill_topic_identity::{Described, Topic, TopicIdError};
 
 use crate::delivery::{Place, Trouble};
+use crate::partitions::Partitions;
 
 /// A topic whose rows wait so long, while other topics' rows are acknowledged, takes nothing.
 pub(crate) const STALLED_AFTER: Duration = Duration::from_secs(10);
@@ -19,15 +20,22 @@ const EVIDENCE_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Topics {
     lanes: Vec<Lane>,
+    by_name: HashMap<String, usize>,
     last: usize,
+}
+
+/// Where a row goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Target {
+    pub(crate) lane: usize,
+    pub(crate) partition: i32,
 }
 
 #[derive(Debug)]
 struct Lane {
     name: String,
     is_known: bool,
-    /// By partition, the highest offset that was acknowledged.
-    ends: Vec<i64>,
+    partitions: Partitions,
     unacknowledged: usize,
     waiting_since: Instant,
     acknowledged_at: Option<Instant>,
@@ -40,16 +48,18 @@ impl Topics {
         if self.lanes.get(self.last).is_some_and(|lane| lane.name == name) {
             return self.last;
         }
-        self.last = self.lanes.iter().position(|lane| lane.name == name).unwrap_or_else(|| {
+        self.last = self.by_name.get(name).copied().unwrap_or_else(|| {
+            let lane = self.lanes.len();
+            self.by_name.insert(name.to_owned(), lane);
             self.lanes.push(Lane {
                 name: name.to_owned(),
                 is_known: false,
-                ends: Vec::new(),
+                partitions: Partitions::default(),
                 unacknowledged: 0,
                 waiting_since: Instant::now(),
                 acknowledged_at: None,
             });
-            self.lanes.len() - 1
+            lane
         });
         self.last
     }
@@ -69,24 +79,41 @@ impl Topics {
         self.lanes.get(lane).is_some_and(|lane| lane.is_known)
     }
 
-    /// Notes that it does.
-    pub(crate) fn found(&mut self, name: &str) {
+    /// Notes that it does, and with how many partitions.
+    pub(crate) fn found(&mut self, name: &str, partitions: usize) {
         let lane = self.lane(name);
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.is_known = true;
+            lane.partitions.found(partitions);
         }
+    }
+
+    /// Whether the topic has more partitions than were known.
+    pub(crate) fn has_grown(&self, lane: usize, partitions: usize) -> bool {
+        self.lanes.get(lane).is_some_and(|lane| lane.is_known && lane.partitions.count() < partitions)
+    }
+
+    /// Where a row of a known topic goes.
+    pub(crate) fn target(&self, lane: usize, key: Option<&[u8]>, seq: i64) -> Target {
+        let partition = self.lanes.get(lane).map_or(0, |lane| lane.partitions.of(key, seq));
+        Target { lane, partition }
+    }
+
+    /// Whether a row may be handed to the producer now.
+    pub(crate) fn may_send(&self, target: Target, now: Instant) -> bool {
+        self.lanes.get(target.lane).is_some_and(|lane| lane.partitions.may_send(target.partition, now))
     }
 
     /// Forgets what is known of a topic: it is asked for before its next row.
     pub(crate) fn forget(&mut self, lane: usize) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.is_known = false;
-            lane.ends.clear();
+            lane.partitions.forget();
         }
     }
 
-    /// Notes that a row was handed to the producer.
-    pub(crate) fn sent(&mut self, lane: usize, now: Instant) {
+    /// Notes that a row waits for its acknowledgement from now on.
+    pub(crate) fn waits(&mut self, lane: usize, now: Instant) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             if lane.unacknowledged == 0 {
                 lane.waiting_since = now;
@@ -95,32 +122,34 @@ impl Topics {
         }
     }
 
-    /// Notes an acknowledgement, and answers whether it can be of the topic that was sent to before: offsets only grow,
-    /// unless the topic was made again.
+    /// Notes that a row was handed to the producer.
+    pub(crate) fn sent(&mut self, target: Target) {
+        if let Some(lane) = self.lanes.get_mut(target.lane) {
+            lane.partitions.sent(target.partition);
+        }
+    }
+
+    /// Notes an acknowledgement, and answers whether it can be one, and of the topic that was sent to before.
     pub(crate) fn acknowledged(&mut self, lane: usize, place: Place, now: Instant) -> bool {
         let Some(lane) = self.lanes.get_mut(lane) else { return true };
         lane.unacknowledged = lane.unacknowledged.saturating_sub(1);
         lane.waiting_since = now;
         lane.acknowledged_at = Some(now);
-        let Ok(partition) = usize::try_from(place.partition) else { return true };
-        if place.offset < 0 {
-            return true;
-        }
-        if lane.ends.len() <= partition {
-            lane.ends.resize(partition + 1, -1);
-        }
-        match lane.ends.get_mut(partition) {
-            Some(end) if *end < place.offset => *end = place.offset,
-            Some(_) => return false,
-            None => {}
-        }
-        true
+        lane.partitions.acknowledged(place, now)
     }
 
     /// Notes that nothing is in flight any more.
     pub(crate) fn abandon(&mut self) {
         for lane in &mut self.lanes {
             lane.unacknowledged = 0;
+            lane.partitions.abandon();
+        }
+    }
+
+    /// Notes that another producer sends from now on.
+    pub(crate) fn begin(&mut self) {
+        for lane in &mut self.lanes {
+            lane.partitions.begin();
         }
     }
 
@@ -149,7 +178,7 @@ impl Lane {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Identified {
     /// It is there, with the recorded id or the first one.
-    Is { topic_id: String },
+    Is(Topic),
     /// It takes no rows, and why.
     Held { trouble: Trouble, detail: String },
     /// Kafka did not say.
@@ -159,12 +188,12 @@ pub(crate) enum Identified {
 /// What follows from what Kafka says about a topic, given the id that is recorded for it.
 pub(crate) fn judge(described: Described, recorded: Option<&str>) -> Identified {
     match described {
-        Ok(Some(found)) => match recorded.filter(|recorded| *recorded != found) {
+        Ok(Some(found)) => match recorded.filter(|recorded| *recorded != found.id) {
             Some(recorded) => Identified::Held {
                 trouble: Trouble::Recreated,
-                detail: format!("its id is {found}, and rows were sent to the one with id {recorded}"),
+                detail: format!("its id is {}, and rows were sent to the one with id {recorded}", found.id),
             },
-            None => Identified::Is { topic_id: found },
+            None => Identified::Is(found),
         },
         Ok(None) => Identified::Held {
             trouble: Trouble::Missing,
@@ -190,12 +219,16 @@ mod tests {
         Place { partition, offset }
     }
 
+    fn topic(id: &str) -> Topic {
+        Topic { id: id.to_owned(), partitions: 1 }
+    }
+
     #[test]
     fn a_topic_that_stands_still_is_found_by_the_others_that_do_not() {
         let (mut topics, start) = (Topics::default(), Instant::now());
         let (one, two) = (topics.lane("one"), topics.lane("two"));
-        topics.sent(one, start);
-        topics.sent(two, start);
+        topics.waits(one, start);
+        topics.waits(two, start);
         assert!(topics.stalled(start + STALLED_AFTER).is_empty(), "nothing says that Kafka works");
         topics.acknowledged(two, place(0, 0), start + SECOND);
         assert_eq!(topics.stalled(start + STALLED_AFTER), [one]);
@@ -206,38 +239,37 @@ mod tests {
     fn an_outage_of_everything_is_no_topics_trouble() {
         let (mut topics, start) = (Topics::default(), Instant::now());
         let (one, two) = (topics.lane("one"), topics.lane("two"));
-        topics.sent(one, start);
+        topics.waits(one, start);
         topics.acknowledged(one, place(0, 0), start);
-        topics.sent(two, start);
-        topics.sent(two, start);
+        topics.waits(two, start);
+        topics.waits(two, start);
         topics.acknowledged(two, place(0, 0), start + SECOND);
-        topics.sent(one, start + SECOND);
+        topics.waits(one, start + SECOND);
         assert!(topics.stalled(start + STALLED_AFTER * 3).is_empty());
     }
 
     #[test]
-    fn offsets_that_go_backwards_are_of_another_topic() {
+    fn a_topic_is_found_by_its_name_and_known_to_grow() {
         let mut topics = Topics::default();
-        let (lane, now) = (topics.lane("one"), Instant::now());
-        assert!(topics.acknowledged(lane, place(0, 7), now));
-        assert!(topics.acknowledged(lane, place(1, 3), now));
-        assert!(topics.acknowledged(lane, place(0, -1), now), "the broker had it already");
-        assert!(!topics.acknowledged(lane, place(0, 7), now));
-        topics.forget(lane);
-        assert!(!topics.is_known(lane));
-        assert!(topics.acknowledged(lane, place(0, 0), now));
+        let lanes: Vec<_> = ["one", "two", "one", "three", "two"].map(|name| topics.lane(name)).into();
+        assert_eq!(lanes, [0, 1, 0, 2, 1]);
+        assert!(!topics.has_grown(0, 6), "nothing is known of it");
+        topics.found("one", 3);
+        assert!(topics.has_grown(0, 6) && !topics.has_grown(0, 3));
+        assert_eq!(topics.known(), ["one"]);
+        topics.forget(0);
+        assert!(!topics.is_known(0));
     }
 
     #[test]
     fn an_id_other_than_the_recorded_one_holds_the_topic() {
-        let is = |id: &str| Identified::Is { topic_id: id.to_owned() };
-        assert_eq!(judge(Ok(Some("a".to_owned())), None), is("a"));
-        assert_eq!(judge(Ok(Some("a".to_owned())), Some("a")), is("a"));
+        assert_eq!(judge(Ok(Some(topic("a"))), None), Identified::Is(topic("a")));
+        assert_eq!(judge(Ok(Some(topic("a"))), Some("a")), Identified::Is(topic("a")));
         let trouble = |identified| match identified {
             Identified::Held { trouble, .. } => Some(trouble),
-            Identified::Is { .. } | Identified::Unclear { .. } => None,
+            Identified::Is(_) | Identified::Unclear { .. } => None,
         };
-        assert_eq!(trouble(judge(Ok(Some("b".to_owned())), Some("a"))), Some(Trouble::Recreated));
+        assert_eq!(trouble(judge(Ok(Some(topic("b"))), Some("a"))), Some(Trouble::Recreated));
         assert_eq!(trouble(judge(Ok(None), Some("a"))), Some(Trouble::Missing));
         let refused = |code| judge(Err(TopicIdError::Kafka(code)), None);
         assert_eq!(trouble(refused(RDKafkaErrorCode::TopicAuthorizationFailed)), Some(Trouble::Unauthorised));

@@ -185,9 +185,9 @@ impl Asker {
             let db = self.pool.get().await?;
             let recorded = hold::recorded_id(&**db, topic).await?;
             let identified = judge(described, recorded.as_deref());
-            if let (Identified::Is { topic_id }, None) = (&identified, recorded) {
-                let recorded = hold::record_topic(&**db, self.fence, topic, topic_id).await?;
-                return Ok::<_, DatabaseError>(judge(Ok(Some(topic_id.clone())), Some(&recorded)));
+            if let (Identified::Is(found), None) = (&identified, recorded) {
+                let recorded = hold::record_topic(&**db, self.fence, topic, &found.id).await?;
+                return Ok::<_, DatabaseError>(judge(Ok(Some(found.clone())), Some(&recorded)));
             }
             Ok(identified)
         };
@@ -225,7 +225,7 @@ impl Asker {
         match self.identify(topic).await {
             Identified::Held { trouble, detail } => return Probed::Held { trouble, detail },
             Identified::Unclear { detail } => return Probed::Unclear { detail },
-            Identified::Is { .. } => {}
+            Identified::Is(_) => {}
         }
         let head = async {
             let db = self.pool.get().await?;
@@ -243,7 +243,7 @@ impl Asker {
                 // That is about the row: the topic takes others.
                 Cause::Refused => Probed::Ready,
                 Cause::Topic(trouble) => Probed::Held { trouble, detail: error.to_string() },
-                Cause::Purged | Cause::Followed | Cause::Unavailable => {
+                Cause::Purged | Cause::Followed | Cause::Outdated | Cause::Unavailable => {
                     Probed::Unclear { detail: error.to_string() }
                 }
             },

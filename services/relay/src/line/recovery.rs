@@ -3,6 +3,7 @@
 use rdkafka::error::{KafkaError, KafkaResult};
 use tokio::time::{Instant, sleep};
 
+use super::wait::Wait;
 use super::{KAFKA, Line, STALLED_AFTER};
 use crate::codes;
 use crate::delivery::{Cause, Failed, Failure, Trouble};
@@ -35,9 +36,28 @@ impl Line {
         self.failure.condemn(lane, trouble, detail);
     }
 
-    /// Looks for topics that stand still while others do not.
+    /// Has a topic asked for before its next row, and what is in flight sent again by another producer: something about it is
+    /// not as it was.
+    pub(crate) fn doubt(&mut self, lane: usize) {
+        self.topics.forget(lane);
+        self.failure.suspect();
+    }
+
+    /// Notes that a row was not delivered.
+    pub(super) fn failed(&mut self, seq: i64, lane: Option<usize>, error: KafkaError) {
+        if let (Cause::Outdated, Some(lane)) = (Cause::of(&error), lane) {
+            self.topics.forget(lane);
+        }
+        self.failure.note(seq, lane, error);
+    }
+
+    /// Looks for topics that stand still while others do not, and for a producer that has been waited for too long.
     pub(crate) fn find_stalled(&mut self) {
-        for lane in self.topics.stalled(Instant::now()) {
+        let now = Instant::now();
+        if self.wait.is_too_long(self.flight.lowest_seq(), now) {
+            self.failure.suspect();
+        }
+        for lane in self.topics.stalled(now) {
             let last = self.producer.last_error().unwrap_or_else(|| "no error was reported".to_owned());
             let detail =
                 format!("nothing was acknowledged for {} s; {last}", topics::STALLED_AFTER.as_secs());
@@ -69,9 +89,11 @@ impl Line {
         }
         let name = |(lane, trouble, detail)| (self.topics.name(lane).to_owned(), trouble, detail);
         let topics = topics.into_iter().map(name).collect();
-        self.forget();
+        self.clear();
+        self.topics.begin();
         self.need = None;
         self.is_silent = false;
+        self.wait = Wait::for_nothing();
         let discarded =
             std::mem::replace(&mut self.producer, Producer::start(&self.settings, &self.options)?);
         discarded.discard().await;
@@ -81,7 +103,7 @@ impl Line {
     /// Says what failed and waits a while, if nothing was held that would let the rest go on.
     pub(crate) async fn wait_after(&mut self, aftermath: &Aftermath) {
         if aftermath.is_suspicion && aftermath.failed.is_none() {
-            return;
+            return self.pause().await;
         }
         let (code, detail) = match &aftermath.failed {
             Some(Failed { seq, error }) if aftermath.row.is_some() => {

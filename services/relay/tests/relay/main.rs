@@ -2,6 +2,7 @@
 
 mod counter_examples;
 mod delivery;
+mod first_batch;
 mod fixtures;
 mod horizon;
 mod identity;
