@@ -98,7 +98,8 @@ CREATE TABLE holds (
     -- Somebody, or for a topic the relay itself, wants the rows sent now.
     resume_requested_at timestamptz,
     ended_at timestamptz,
-    CHECK ((scope = 'key') = (key IS NOT NULL))
+    CHECK ((scope = 'key') = (key IS NOT NULL)),
+    CHECK (ended_at IS NULL OR resume_requested_at IS NULL)
 );
 
 -- A key may be longer than an index entry, its digest is not.

@@ -25,6 +25,9 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::Row, Self::Key, Self::Topic];
+
     /// As the column `scope` has it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -36,7 +39,7 @@ impl Scope {
     }
 
     /// The scope of that name. The column's CHECK allows no other.
-    fn of(text: &str) -> Option<Self> {
-        [Self::Row, Self::Key, Self::Topic].into_iter().find(|scope| scope.as_str() == text)
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == word)
     }
 }

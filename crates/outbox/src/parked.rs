@@ -10,9 +10,11 @@ mod row;
 pub use bulk::{Matching, ROWS_DECIDED_MAX, decide_matching};
 pub use decision::{Change, Decided, Decision, Rejection, Verb, decide, judge};
 pub use row::{
-    BEHIND_COUNTED_MAX, Filter, Hold, Listed, PAYLOAD_BYTES_SHOWN_MAX, Place, Scope, Shown, State, settled,
-    show, undecided,
+    BEHIND_COUNTED_MAX, Filter, Hold, Listed, PAYLOAD_BYTES_SHOWN_MAX, Place, Shown, State, settled, show,
+    undecided,
 };
+
+pub(crate) use row::scope_of;
 
 use tokio_postgres::GenericClient;
 

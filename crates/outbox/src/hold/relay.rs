@@ -241,7 +241,7 @@ fn open_hold(row: &Found) -> Result<OpenHold, WindowError> {
     Ok(OpenHold {
         hold_id: row.try_get("hold_id")?,
         // An unknown word would be a wider hold of a later version; the widest of ours is never wrong.
-        scope: Scope::of(row.try_get("scope")?).unwrap_or(Scope::Topic),
+        scope: Scope::parse(row.try_get("scope")?).unwrap_or(Scope::Topic),
         topic: row.try_get("topic")?,
         key_digest: digest.and_then(|digest| digest.try_into().ok()),
         code: row.try_get("code")?,

@@ -5,6 +5,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 
 use super::ParkedError;
+use crate::hold::Scope;
 
 /// The most bytes of a payload that are shown.
 pub const PAYLOAD_BYTES_SHOWN_MAX: i32 = 65_536;
@@ -54,34 +55,9 @@ impl State {
     }
 }
 
-/// What a hold holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// One row without a key.
-    Row,
-    /// A row and the later ones of its key.
-    Key,
-    /// All rows of a topic.
-    Topic,
-}
-
-impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 3] = [Self::Row, Self::Key, Self::Topic];
-
-    /// As it is stored.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Row => "row",
-            Self::Key => "key",
-            Self::Topic => "topic",
-        }
-    }
-
-    pub(crate) fn of(word: &str) -> Result<Self, ParkedError> {
-        let known = Self::ALL.into_iter().find(|scope| scope.as_str() == word);
-        known.ok_or_else(|| ParkedError::Unknown { what: "scope", word: word.to_owned() })
-    }
+/// The scope of that name.
+pub(crate) fn scope_of(word: &str) -> Result<Scope, ParkedError> {
+    Scope::parse(word).ok_or_else(|| ParkedError::Unknown { what: "scope", word: word.to_owned() })
 }
 
 /// Which rows are wanted; what is `None` does not matter.
@@ -264,7 +240,7 @@ fn listed(row: &Row) -> Result<Listed, ParkedError> {
     Ok(Listed {
         seq: row.try_get("seq")?,
         hold_id: row.try_get("hold_id")?,
-        scope: Scope::of(row.try_get("scope")?)?,
+        scope: scope_of(row.try_get("scope")?)?,
         state: State::of(row.try_get("state")?)?,
         topic: row.try_get("topic")?,
         key: row.try_get("key")?,

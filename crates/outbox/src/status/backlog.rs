@@ -5,7 +5,8 @@ use tokio_postgres::GenericClient;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::Position;
-use crate::parked::{ParkedError, Scope};
+use crate::hold::Scope;
+use crate::parked::{ParkedError, scope_of};
 use crate::window::{Snapshot, Window, Xid};
 
 /// Rows that wait are counted up to so many.
@@ -197,7 +198,7 @@ pub async fn holds(db: &impl GenericClient) -> Result<(i64, Vec<StandingHold>), 
             let (refused, waiting): (i64, i64) = (row.try_get("refused")?, row.try_get("waiting")?);
             Ok(StandingHold {
                 hold_id: row.try_get("hold_id")?,
-                scope: Scope::of(row.try_get("scope")?)?,
+                scope: scope_of(row.try_get("scope")?)?,
                 topic: row.try_get("topic")?,
                 key: row.try_get("key")?,
                 code: row.try_get("code")?,

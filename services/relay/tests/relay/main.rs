@@ -6,6 +6,7 @@ mod first_batch;
 mod fixtures;
 mod horizon;
 mod identity;
+mod lifecycles;
 mod operator_plans;
 mod outage;
 mod parking;

@@ -7,6 +7,6 @@ WITH mine AS (
     UPDATE parked
     SET state = 'sent', sent_at = now()
     FROM mine
-    WHERE parked.seq = ANY ($3::bigint[]) AND parked.hold_id = $2 AND parked.state <> 'sent'
+    WHERE parked.seq = ANY ($3::bigint[]) AND parked.hold_id = $2 AND parked.state IN ('waiting', 'discarded')
 )
 SELECT fence FROM mine
