@@ -328,6 +328,9 @@ impl Active<'_> {
         if !change.is_within_window() {
             self.more = More::Unknown;
         }
+        if let Change::Park(_, held) = &change {
+            held.iter().for_each(|held| self.line.holds.parked(held.hold_id));
+        }
         if let Some(batch) = change.batch() {
             self.line.passed(batch.last_seq);
             metrics::count(&metrics::BATCHES, &self.options.outbox, 1);

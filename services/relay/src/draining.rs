@@ -1,7 +1,5 @@
 //! Sends the rows of a hold: in their order, by the active relay, with nothing of the window on the line.
 
-use std::time::Duration;
-
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use waybill_fault_points::{Point, reach};
@@ -12,9 +10,7 @@ use crate::codes;
 use crate::database::Database;
 use crate::line::Need;
 use crate::metrics;
-
-/// A hold and the window take turns of this length, so that neither waits for the end of the other's backlog.
-const TURN: Duration = Duration::from_secs(1);
+use crate::turn::{TURN, Turn};
 
 /// What a part of the work says about the rest of it.
 enum Rest {
@@ -29,9 +25,9 @@ impl Active<'_> {
     /// passed before; none is read meanwhile, so that nothing is parked under the hold while it is looked at.
     pub(crate) async fn drain(&mut self, database: &Database, hold_id: i64) -> Result<(), Interrupt> {
         let alone_until = self.line.enter_hold();
-        let until = Instant::now() + TURN;
+        let mut turn = Turn::begin(self.line.holds.take_parked(hold_id), Instant::now());
         let drained = loop {
-            match self.drain_from_start(database, hold_id, until).await {
+            match self.drain_from_start(database, hold_id, &mut turn).await {
                 Ok(Rest::Again) => {}
                 Ok(Rest::Stands) => break Ok(()),
                 Err(interrupt) => break Err(interrupt),
@@ -46,14 +42,14 @@ impl Active<'_> {
         &mut self,
         database: &Database,
         hold_id: i64,
-        until: Instant,
+        turn: &mut Turn,
     ) -> Result<Rest, Interrupt> {
         let (mut after_seq, mut is_read) = (0, false);
         loop {
             if self.line.absorb() {
                 return self.drain_failed(database, hold_id).await;
             }
-            self.settle(database, hold_id).await?;
+            turn.sent(self.settle(database, hold_id).await?);
             match self.line.need().cloned() {
                 Some(Need::Row { seq, detail }) if self.line.flight().rows() == 0 => {
                     return self.refused_again(database, hold_id, seq, &detail).await;
@@ -70,7 +66,7 @@ impl Active<'_> {
                 }
                 Some(Need::Row { .. }) | None => {}
             }
-            let is_over = self.context.shutdown.is_cancelled() || Instant::now() >= until;
+            let is_over = self.context.shutdown.is_cancelled() || turn.is_over(Instant::now());
             if is_over {
                 // What was not handed over stays parked.
                 is_read &= self.line.is_pumped();
@@ -93,17 +89,17 @@ impl Active<'_> {
                 tokio::select! {
                     () = self.line.wait() => {}
                     () = yield_now(), if self.line.is_ready() || (!is_over && !is_read && self.line.has_room()) => {}
-                    () = sleep_until(until), if !is_over => {}
+                    () = sleep_until(turn.next_look(Instant::now())), if !is_over => {}
                     () = self.context.shutdown.cancelled(), if !is_over => {}
                 }
             }
         }
     }
 
-    /// Notes what was acknowledged: in steps, and at the end of what is in flight.
-    async fn settle(&mut self, database: &Database, hold_id: i64) -> Result<(), Interrupt> {
+    /// Notes what was acknowledged, in steps and at the end of what is in flight, and answers how many rows that are.
+    async fn settle(&mut self, database: &Database, hold_id: i64) -> Result<u64, Interrupt> {
         if !self.line.has_settled() {
-            return Ok(());
+            return Ok(0);
         }
         let settled = self.line.flight().settled();
         let seqs: Vec<i64> = self.line.flight().acknowledged_rows().collect();
@@ -117,7 +113,7 @@ impl Active<'_> {
             rows = seqs.len(),
             "settled"
         );
-        Ok(())
+        Ok(seqs.len() as u64)
     }
 
     /// Everything that may be sent is: the hold ends, unless a refused row stands first.

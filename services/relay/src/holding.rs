@@ -143,8 +143,9 @@ impl Active<'_> {
             detail,
             "a row is held"
         );
-        self.line.holds.refused(seq, hold.hold_id);
+        let hold_id = hold.hold_id;
         self.line.holds.opened(hold);
+        self.line.holds.refused(seq, hold_id);
         self.line.calm();
         self.show_holds();
         Ok(true)

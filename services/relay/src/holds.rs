@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: the database and Kafka. Every hold is written before it counts here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
@@ -35,6 +35,10 @@ pub(crate) struct Hold {
     pub(crate) stored: OpenHold,
     /// A probe found that its topic takes rows again.
     is_proven: bool,
+    /// So many refused rows of it has the cursor yet to pass.
+    refused: usize,
+    /// So many rows were parked under it since its last turn.
+    parked: u64,
     not_before: Instant,
     retry: Backoff,
 }
@@ -53,6 +57,8 @@ pub(crate) struct Holds {
     topics: HashMap<String, OfTopic>,
     /// Refused rows that the cursor has not passed yet, and their holds.
     refused: BTreeMap<i64, i64>,
+    /// The holds that somebody wants to go on, or whose topic takes rows again. Few of all, as a rule.
+    wanted: BTreeSet<i64>,
 }
 
 impl Holds {
@@ -89,26 +95,57 @@ impl Holds {
             }
             (Scope::Key | Scope::Row, _) => {}
         }
-        let hold = Hold { stored, is_proven: false, not_before: Instant::now(), retry: RETRY };
-        self.by_id.entry(hold.stored.hold_id).or_insert(hold);
+        let hold_id = stored.hold_id;
+        self.by_id.entry(hold_id).or_insert_with(|| Hold {
+            stored,
+            is_proven: false,
+            refused: 0,
+            parked: 0,
+            not_before: Instant::now(),
+            retry: RETRY,
+        });
+        self.sort(hold_id);
     }
 
-    /// Notes that a row which is still in the window is the cause of a hold.
+    /// Notes that a row which is still in the window is the cause of an open hold.
     pub(crate) fn refused(&mut self, seq: i64, hold_id: i64) {
-        self.refused.insert(seq, hold_id);
+        if let Some(hold) = self.by_id.get_mut(&hold_id)
+            && self.refused.insert(seq, hold_id).is_none()
+        {
+            hold.refused += 1;
+        }
     }
 
     /// Notes that the cursor passed the rows up to this one: those that were refused are parked.
     pub(crate) fn passed(&mut self, last_seq: i64) {
-        self.refused = self.refused.split_off(&last_seq.saturating_add(1));
+        while let Some(first) = self.refused.first_entry().filter(|first| *first.key() <= last_seq) {
+            if let Some(hold) = self.by_id.get_mut(&first.remove()) {
+                hold.refused -= 1;
+            }
+        }
+    }
+
+    /// Notes that a row was parked under a hold.
+    pub(crate) fn parked(&mut self, hold_id: i64) {
+        if let Some(hold) = self.by_id.get_mut(&hold_id) {
+            hold.parked += 1;
+        }
+    }
+
+    /// A hold has its turn: how many rows were parked under it since the last one.
+    pub(crate) fn take_parked(&mut self, hold_id: i64) -> u64 {
+        self.by_id.get_mut(&hold_id).map_or(0, |hold| std::mem::take(&mut hold.parked))
     }
 
     /// Notes that a hold has ended: its key or topic flows again.
     pub(crate) fn ended(&mut self, hold_id: i64) {
         let Some(Hold { stored, .. }) = self.by_id.remove(&hold_id) else { return };
+        self.wanted.remove(&hold_id);
         let Some(of_topic) = self.topics.get_mut(&stored.topic) else { return };
         of_topic.whole = of_topic.whole.filter(|whole| *whole != hold_id);
-        of_topic.keys.retain(|_, held| *held != hold_id);
+        if let Some(digest) = stored.key_digest {
+            of_topic.keys.remove(&digest);
+        }
         if of_topic.whole.is_none() && of_topic.keys.is_empty() {
             self.topics.remove(&stored.topic);
         }
@@ -146,8 +183,8 @@ impl Holds {
 
     /// Takes over who wants what to go on. For a topic that means to try it now.
     pub(crate) fn requested(&mut self, requests: &[(i64, SystemTime)], now: Instant) {
-        for hold in self.by_id.values_mut() {
-            hold.stored.resume_requested_at = None;
+        for hold_id in std::mem::take(&mut self.wanted) {
+            self.answered(hold_id);
         }
         for (hold_id, at) in requests {
             if let Some(hold) = self.by_id.get_mut(hold_id) {
@@ -155,22 +192,24 @@ impl Holds {
                 if hold.stored.scope == Scope::Topic {
                     hold.not_before = hold.not_before.min(now);
                 }
+                self.sort(*hold_id);
             }
         }
     }
 
     /// Which holds of topics are to be tried now, apart from those that are being tried.
     pub(crate) fn due_probes(&mut self, now: Instant, is_tried: impl Fn(i64) -> bool) -> Vec<i64> {
-        let due = self.by_id.values_mut().filter(|hold| {
-            let is_due = hold.stored.scope == Scope::Topic && !hold.is_proven && hold.not_before <= now;
-            is_due && !is_tried(hold.stored.hold_id)
-        });
-        due.map(|hold| {
-            // The next one follows the answer; should none come, it follows by itself.
-            hold.not_before = now + hold.retry.next();
-            hold.stored.hold_id
-        })
-        .collect()
+        let mut due = Vec::new();
+        for hold_id in self.topics.values().filter_map(|of_topic| of_topic.whole) {
+            let Some(hold) = self.by_id.get_mut(&hold_id) else { continue };
+            if !hold.is_proven && hold.not_before <= now && !is_tried(hold_id) {
+                // The next one follows the answer; should none come, it follows by itself.
+                hold.not_before = now + hold.retry.next();
+                due.push(hold_id);
+            }
+        }
+        due.sort_unstable();
+        due
     }
 
     /// Notes that a topic takes rows again.
@@ -178,6 +217,7 @@ impl Holds {
         if let Some(hold) = self.by_id.get_mut(&hold_id) {
             hold.is_proven = true;
         }
+        self.sort(hold_id);
     }
 
     /// Notes that a request was answered.
@@ -185,6 +225,7 @@ impl Holds {
         if let Some(hold) = self.by_id.get_mut(&hold_id) {
             hold.stored.resume_requested_at = None;
         }
+        self.sort(hold_id);
     }
 
     /// Notes why a hold lasts.
@@ -201,6 +242,7 @@ impl Holds {
             hold.is_proven = false;
             hold.not_before = now + hold.retry.next();
         }
+        self.sort(hold_id);
     }
 
     /// The hold that goes on next. A topic's, once it was found to take rows; a key's or a row's, once somebody wants it
@@ -208,19 +250,28 @@ impl Holds {
     pub(crate) fn resumable(&self, now: Instant) -> Option<i64> {
         let goes_on = |hold: &&Hold| {
             let stored = &hold.stored;
-            if self.refused.values().any(|hold_id| *hold_id == stored.hold_id) {
-                return false;
-            }
-            match stored.scope {
-                Scope::Topic => hold.is_proven,
-                Scope::Key | Scope::Row => {
-                    stored.resume_requested_at.is_some()
-                        && hold.not_before <= now
-                        && self.of_topic(&stored.topic).is_none()
+            hold.refused == 0
+                && match stored.scope {
+                    Scope::Topic => hold.is_proven,
+                    Scope::Key | Scope::Row => {
+                        stored.resume_requested_at.is_some()
+                            && hold.not_before <= now
+                            && self.of_topic(&stored.topic).is_none()
+                    }
                 }
-            }
         };
-        self.by_id.values().find(goes_on).map(|hold| hold.stored.hold_id)
+        let mut wanted = self.wanted.iter().filter_map(|hold_id| self.by_id.get(hold_id));
+        wanted.find(goes_on).map(|hold| hold.stored.hold_id)
+    }
+
+    /// Notes whether a hold is wanted to go on.
+    fn sort(&mut self, hold_id: i64) {
+        let hold = self.by_id.get(&hold_id);
+        if hold.is_some_and(|hold| hold.is_proven || hold.stored.resume_requested_at.is_some()) {
+            self.wanted.insert(hold_id);
+        } else {
+            self.wanted.remove(&hold_id);
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod producer;
 mod silence;
 mod standby;
 mod topics;
+mod turn;
 mod watch;
 
 pub use error::Error;

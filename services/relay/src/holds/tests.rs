@@ -346,7 +346,7 @@ proptest! {
         }
         world.finish();
         prop_assert!(world.stored.is_empty(), "{:?} {:?}", world.stored, world.parked);
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let first: Vec<usize> = world.log.iter().copied().filter(|row| seen.insert(*row)).collect();
         for row in 0..rows.len() {
             let is_discarded = world.parked.get(&row).is_some_and(|parked| parked.state == State::Discarded);
