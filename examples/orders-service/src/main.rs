@@ -90,7 +90,7 @@ impl Shop {
         self.outbox.append(&*tx, &event).await?;
         tx.commit().await?;
         // A hint, so that the relay need not wait for its next look. It is no error when it gets lost.
-        let _ = self.outbox.wake(&**client).await;
+        let _ = self.outbox.wake(&client).await;
         Ok(order)
     }
 }

@@ -53,7 +53,7 @@ async fn batch(pool: &Pool, publisher: &Publisher, reminders: &Reminders) -> Res
     }
     tx.commit().await?;
     metrics::commands(jobs.len());
-    if let Err(error) = waybill_outbox::wake(&**client).await {
+    if let Err(error) = waybill_outbox::wake(&client).await {
         // A hint only: the relay's poll finds the rows without it.
         tracing::debug!(%error, "the relay was not woken");
     }

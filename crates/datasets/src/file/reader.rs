@@ -111,38 +111,30 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn text_of(&mut self, found: &Found<&DeValue<'_>>) -> Option<Found<String>> {
-        match found.value {
-            DeValue::String(text) => {
-                Some(Found { value: text.to_string(), path: found.path.clone(), span: found.span.clone() })
-            }
-            _ => {
-                self.add(found, "must be a text in quotes");
-                None
-            }
-        }
+        let DeValue::String(text) = found.value else {
+            self.add(found, "must be a text in quotes");
+            return None;
+        };
+        Some(Found { value: text.to_string(), path: found.path.clone(), span: found.span.clone() })
     }
 
     pub(super) fn flag(&mut self, keys: &Keys<'_, '_>, key: &str) -> Option<bool> {
         let found = Self::find(keys, key)?;
-        match found.value {
-            DeValue::Boolean(flag) => Some(*flag),
-            _ => {
-                self.add(&found, "must be true or false");
-                None
-            }
-        }
+        let DeValue::Boolean(flag) = found.value else {
+            self.add(&found, "must be true or false");
+            return None;
+        };
+        Some(*flag)
     }
 
     /// The table under a key, if there is one.
     pub(super) fn table<'k, 't>(&mut self, keys: &Keys<'k, 't>, key: &str) -> Option<Keys<'k, 't>> {
         let found = Self::find(keys, key)?;
-        match found.value {
-            DeValue::Table(table) => Some(Keys { table, path: found.path, span: found.span }),
-            _ => {
-                self.add(&found, "must be a table");
-                None
-            }
-        }
+        let DeValue::Table(table) = found.value else {
+            self.add(&found, "must be a table");
+            return None;
+        };
+        Some(Keys { table, path: found.path, span: found.span })
     }
 
     /// What a table holds under names of the file's own.
@@ -189,9 +181,7 @@ impl<'a> Reader<'a> {
 
     /// The keys of an item that is a table; `None` for any other.
     pub(super) fn keys<'k, 't>(found: &Found<&'k DeValue<'t>>) -> Option<Keys<'k, 't>> {
-        match found.value {
-            DeValue::Table(table) => Some(Keys { table, path: found.path.clone(), span: found.span.clone() }),
-            _ => None,
-        }
+        let DeValue::Table(table) = found.value else { return None };
+        Some(Keys { table, path: found.path.clone(), span: found.span.clone() })
     }
 }

@@ -174,10 +174,8 @@ mod tests {
     }
 
     fn int64(bytes: &[u8], wire: Wire) -> Result<i64, Fault> {
-        match pushed(bytes, wire, -1)? {
-            Cells::Int64(values) => Ok(values[0]),
-            cells => panic!("{cells:?}"),
-        }
+        let cells = pushed(bytes, wire, -1)?;
+        if let Cells::Int64(values) = &cells { Ok(values[0]) } else { panic!("{cells:?}") }
     }
 
     #[test]
@@ -198,13 +196,10 @@ mod tests {
     fn a_wide_decimal_has_the_bytes_of_its_precision_and_a_sign() {
         // numeric(20, 0) of -1: nine bytes, all ones.
         let minus_one = [0, 1, 0, 0, 0x40, 0, 0, 0, 0, 1];
-        match pushed(&minus_one, Wire::Numeric, (20 << 16) + 4) {
-            Ok(Cells::FixedBytes(mut arena)) => {
-                let values: Vec<_> = arena.take().collect();
-                assert_eq!(values[0].data(), [0xff; 9]);
-            }
-            other => panic!("{other:?}"),
-        }
+        let mut cells = pushed(&minus_one, Wire::Numeric, (20 << 16) + 4).expect("it fits");
+        let Cells::FixedBytes(arena) = &mut cells else { panic!("{cells:?}") };
+        let values: Vec<_> = arena.take().collect();
+        assert_eq!(values[0].data(), [0xff; 9]);
         let nan = [0, 0, 0, 0, 0xC0, 0, 0, 0];
         assert!(matches!(pushed(&nan, Wire::Numeric, (20 << 16) + 4), Err(Fault::Unfit(_))));
     }

@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/round_trip/readers")
 }
 
-/// Made under another name and then moved: tests of other processes may be making it, too.
+/// Complete only once a file beside it says so: what an interrupted install leaves is made again.
 async fn python() -> PathBuf {
     let requirements = folder().join("requirements.txt");
     let wanted = std::fs::read(&requirements).expect("the requirements");

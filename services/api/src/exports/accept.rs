@@ -76,7 +76,7 @@ pub(super) async fn accept(app: &App, acceptance: &Acceptance<'_>) -> Answer<Acc
         match transact(app, &mut db, acceptance, &columns, &export_id).await {
             Ok(Some(job)) => {
                 // Only a hint: the relay polls as well.
-                if let Err(error) = waybill_outbox::wake(&**db).await {
+                if let Err(error) = waybill_outbox::wake(&db).await {
                     tracing::debug!(error = %chain(&error), "could not wake the relay");
                 }
                 return Ok(Accepted::New(Box::new(job)));

@@ -57,7 +57,7 @@ pub(super) async fn decide<'a>(
     tx.commit().await?;
     tracing::info!(decision_id, action, subject, "decided");
     // Something may have been written to the outbox, or let go on. It is only a hint: the relay polls as well.
-    if let Err(error) = waybill_outbox::wake(&**db).await {
+    if let Err(error) = waybill_outbox::wake(&db).await {
         tracing::debug!(error = %chain(&error), "could not wake the relay");
     }
     Ok(Json(outcome.answer(dry_run)))

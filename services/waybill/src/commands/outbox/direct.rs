@@ -106,7 +106,7 @@ impl Direct {
 
     /// Only a hint: the relay polls as well.
     async fn wake(&self) {
-        if let Err(error) = waybill_outbox::wake(&*self.db).await {
+        if let Err(error) = waybill_outbox::wake(&self.db).await {
             tracing::debug!(error = %chain(&error), "could not wake the relay");
         }
     }
