@@ -105,6 +105,11 @@ impl Claims {
         Err(if committing { ClaimError::Unanswered(Box::new(error)) } else { error })
     }
 
+    /// Whether it is known of every claim what became of it.
+    pub(crate) fn are_answered(&self) -> bool {
+        self.unanswered.is_empty()
+    }
+
     /// Keeps a claim's token: nothing of it was started, so whatever it took is surely unsent.
     fn remember(&mut self, claim: String) {
         if self.unanswered.len() == UNANSWERED_CLAIMS_MAX {

@@ -120,7 +120,10 @@ impl Sender {
                 return;
             }
         };
-        self.health.clear(COMPONENT);
+        // While a claim may stand whose answer was lost, its notifications wait: that is said until it is found.
+        if self.claims.are_answered() {
+            self.health.clear(COMPONENT);
+        }
         for one in claimed {
             let attempts = Arc::clone(&self.attempts);
             let limits = Limits { deadline, cut_off: self.cut_off.clone() };

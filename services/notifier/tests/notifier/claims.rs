@@ -86,13 +86,17 @@ async fn listener() -> tokio::net::TcpListener {
     tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port")
 }
 
-/// Waits until a connection of the sender has last run the statement that makes claims due again.
+/// Waits until the sender has looked for the claim that hangs in its commit: it does so before each further claim, and one
+/// has ended on a connection that is younger than that commit.
 async fn returned_in_vain(admin: &Client) {
     eventually("a look for the claim", || async {
         let row = admin
             .query_opt(
-                "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
-                 AND usename = 'waybill_notifier' AND state = 'idle' AND query LIKE '%WITH returned AS%' LIMIT 1",
+                "SELECT 1 FROM pg_stat_activity AS later, pg_stat_activity AS hanging \
+                 WHERE hanging.datname = current_database() AND hanging.usename = 'waybill_notifier' \
+                 AND hanging.state = 'active' AND hanging.query = 'COMMIT' \
+                 AND later.datname = hanging.datname AND later.usename = hanging.usename \
+                 AND later.state = 'idle' AND later.query = 'COMMIT' AND later.backend_start > hanging.query_start LIMIT 1",
                 &[],
             )
             .await;
