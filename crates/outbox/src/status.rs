@@ -5,12 +5,14 @@
 
 mod backlog;
 mod horizon;
+mod oldest;
 
 pub use backlog::{
     BATCHES_LOOKED_AT_MAX, HOLDS_SHOWN_MAX, HeldRows, RATE_SECONDS, ROWS_COUNTED_MAX, StandingHold, Waiting,
-    holds, oldest, rate, waiting,
+    holds, rate, waiting,
 };
 pub use horizon::{Horizon, HorizonWatch, horizon};
+pub use oldest::oldest;
 
 use std::time::Duration;
 

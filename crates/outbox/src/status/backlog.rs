@@ -5,18 +5,16 @@ use tokio_postgres::GenericClient;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::Position;
+use super::oldest::oldest;
 use crate::hold::Scope;
 use crate::parked::{ParkedError, scope_of};
-use crate::window::{Snapshot, Window, Xid};
+use crate::window::{Snapshot, Window};
 
 /// Rows that wait are counted up to so many.
 pub const ROWS_COUNTED_MAX: i64 = 100_000;
 
 /// The rows of a hold are counted up to so many.
 const HELD_COUNTED_MAX: i64 = 10_000;
-
-/// So many of the first transactions are looked at for the oldest row.
-const OLDEST_ROWS: i64 = 100;
 
 /// The most holds that are shown one by one.
 pub const HOLDS_SHOWN_MAX: i64 = 100;
@@ -84,8 +82,17 @@ pub async fn waiting(db: &impl GenericClient, position: &Position) -> Result<Wai
     let (window, nothing) = (&position.window, Snapshot::of_nothing());
     let mut waiting =
         Waiting { is_exact: true, oldest_at: oldest(db, position).await?, ..Waiting::default() };
-    let unpassed = Unpassed::of(window, &nothing);
-    let parameters = unpassed.parameters(&ROWS_COUNTED_MAX);
+    // While rows of before a restore are sent again, the window is still of before it, and says nothing of later rows.
+    let (seen, passed) = if window.is_resend() { (&nothing, &nothing) } else { (&window.from, &window.to) };
+    let in_progress = seen.in_progress();
+    let parameters: [(&(dyn ToSql + Sync), Type); 6] = [
+        (seen, Type::PG_SNAPSHOT),
+        (passed, Type::PG_SNAPSHOT),
+        (&window.after_seq, Type::INT8),
+        (&window.floor_seq, Type::INT8),
+        (&in_progress, Type::XID8_ARRAY),
+        (&ROWS_COUNTED_MAX, Type::INT8),
+    ];
     let counted = db.query_typed_one(include_str!("waiting.sql"), &parameters).await?;
     waiting.add(counted.try_get("rows")?);
     waiting.add(to_resend(db, window, ROWS_COUNTED_MAX).await?.rows);
@@ -97,57 +104,25 @@ pub async fn waiting(db: &impl GenericClient, position: &Position) -> Result<Wai
     Ok(waiting)
 }
 
-/// When the oldest of the rows came to be that the cursor has not passed. Costs less than to count them.
-///
-/// # Errors
-/// [`ParkedError`].
-pub async fn oldest(db: &impl GenericClient, position: &Position) -> Result<Option<Timestamp>, ParkedError> {
-    let (window, nothing) = (&position.window, Snapshot::of_nothing());
-    let unpassed = Unpassed::of(window, &nothing);
-    let found = db.query_typed_one(include_str!("oldest.sql"), &unpassed.parameters(&OLDEST_ROWS)).await?;
-    let resent = to_resend(db, window, OLDEST_ROWS).await?.oldest_at;
-    Ok([found.try_get("created_at")?, resent].into_iter().flatten().min())
-}
-
-/// The committed rows that the cursor has not passed, as the statements about them have it.
-struct Unpassed<'a> {
-    window: &'a Window,
-    seen: &'a Snapshot,
-    passed: &'a Snapshot,
-    in_progress: &'a [Xid],
-}
-
-impl<'a> Unpassed<'a> {
-    /// While rows of before a restore are sent again, the window is still of before it, and says nothing of later rows.
-    fn of(window: &'a Window, nothing: &'a Snapshot) -> Self {
-        let (seen, passed) = if window.is_resend() { (nothing, nothing) } else { (&window.from, &window.to) };
-        Self { window, seen, passed, in_progress: seen.in_progress() }
-    }
-
-    fn parameters(&'a self, limit: &'a i64) -> [(&'a (dyn ToSql + Sync), Type); 6] {
-        [
-            (self.seen, Type::PG_SNAPSHOT),
-            (self.passed, Type::PG_SNAPSHOT),
-            (&self.window.after_seq, Type::INT8),
-            (&self.window.floor_seq, Type::INT8),
-            (&self.in_progress, Type::XID8_ARRAY),
-            (limit, Type::INT8),
-        ]
-    }
-}
-
 /// Rows of before a restore that are still to be sent again.
 #[derive(Debug, Clone, Copy, Default)]
-struct ToResend {
+pub(super) struct ToResend {
     /// How many, up to the limit.
     rows: i64,
     /// When the oldest of them came to be.
-    oldest_at: Option<Timestamp>,
+    pub(super) oldest_at: Option<Timestamp>,
 }
 
-async fn to_resend(db: &impl GenericClient, window: &Window, limit: i64) -> Result<ToResend, ParkedError> {
+pub(super) async fn to_resend(
+    db: &impl GenericClient,
+    window: &Window,
+    limit: i64,
+) -> Result<ToResend, ParkedError> {
     let Window { from, to, after_seq, floor_seq, resend_after_seq } = window;
     let Some(resend_after_seq) = resend_after_seq else { return Ok(ToResend::default()) };
+    // The last window of them holds all that is left: what it has passed need not be looked at.
+    let is_last = *to == Snapshot::of_everything();
+    let resend_after_seq = if is_last { resend_after_seq.max(after_seq) } else { resend_after_seq };
     let parameters: [(&(dyn ToSql + Sync), Type); 6] = [
         (from, Type::PG_SNAPSHOT),
         (to, Type::PG_SNAPSHOT),

@@ -7,6 +7,7 @@ mod fixtures;
 mod horizon;
 mod identity;
 mod lifecycles;
+mod oldest;
 mod operator_plans;
 mod outage;
 mod parking;

@@ -87,7 +87,20 @@ async fn what_waits_and_how_fast_is_found_through_indexes() {
         (&100_000_i64, Type::INT8),
     ];
     house.finds(statement!("status/waiting"), window, "xid_seq_idx").await;
-    house.finds(statement!("status/oldest"), window, "xid_seq_idx").await;
+    let unseen: Parameters<'_> = &[
+        (&Xid(now.xmax().0 - 1), Type::XID8),
+        (&in_progress, Type::XID8_ARRAY),
+        (&0_i64, Type::INT8),
+        (&100_i64, Type::INT8),
+    ];
+    house.finds(statement!("status/unseen"), unseen, "xid_seq_idx").await;
+    let left_over: Parameters<'_> = &[
+        (&now, Type::PG_SNAPSHOT),
+        (&now, Type::PG_SNAPSHOT),
+        (&10_000_i64, Type::INT8),
+        (&1_000_i64, Type::INT8),
+    ];
+    house.finds(statement!("status/left_over"), left_over, "pkey").await;
     let resent: Parameters<'_> = &[
         (&now, Type::PG_SNAPSHOT),
         (&now, Type::PG_SNAPSHOT),
