@@ -254,6 +254,11 @@ impl Active<'_> {
         self.more == More::None
     }
 
+    /// Notes that rows may have come while nobody listened.
+    pub(crate) fn look_again(&mut self) {
+        self.more = More::Unknown;
+    }
+
     /// What the reader does next. No page of the window while a hold waits for its turn.
     fn next_question(&self, is_closing: bool) -> Option<Question> {
         match self.reading.step() {

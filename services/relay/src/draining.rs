@@ -35,6 +35,7 @@ impl Active<'_> {
         };
         self.line.leave_hold(alone_until);
         self.timers.window_until = Instant::now() + TURN;
+        self.look_again();
         drained
     }
 

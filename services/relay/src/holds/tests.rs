@@ -92,6 +92,43 @@ fn a_held_topic_is_tried_with_growing_waits_and_at_once_when_somebody_asks() {
     assert!(holds.due_probes(now + second * 600, |_| false).is_empty(), "it is to be drained");
 }
 
+/// Whoever may go on is among those that are looked at, and nobody else is.
+fn those_that_are_wanted_are_known(holds: &Holds) -> bool {
+    let is_wanted = |hold: &&Hold| hold.is_proven || hold.stored.resume_requested_at.is_some();
+    let wanted = holds.by_id.values().filter(is_wanted).map(|hold| hold.stored.hold_id);
+    holds.wanted == wanted.collect()
+}
+
+#[test]
+fn among_as_many_holds_as_there_may_be_only_those_are_looked_at_that_somebody_wants_to_go_on() {
+    let (mut holds, asked) = (Holds::default(), SystemTime::now());
+    for hold_id in 1..=i64::try_from(HOLDS_MAX).expect("some thousands") {
+        holds.opened(hold(hold_id, Scope::Key, "one", Some(&hold_id.to_be_bytes())));
+    }
+    let now = Instant::now();
+    assert!(holds.is_full() && holds.wanted.is_empty());
+    holds.requested(&[(9_000, asked), (8_000, asked)], now);
+    assert_eq!((holds.wanted.len(), holds.resumable(now)), (2, Some(8_000)));
+    holds.requested(&[(9_000, asked)], now);
+    assert_eq!((holds.wanted.len(), holds.resumable(now)), (1, Some(9_000)), "the other one was answered");
+    holds.ended(9_000);
+    assert_eq!((holds.wanted.len(), holds.resumable(now)), (0, None));
+}
+
+#[test]
+fn what_was_asked_for_is_found_by_whoever_takes_over() {
+    let mut holds = Holds::default();
+    let asked = |hold_id, scope, key| OpenHold {
+        resume_requested_at: Some(SystemTime::now()),
+        ..hold(hold_id, scope, "one", key)
+    };
+    holds.reload(vec![hold(1, Scope::Key, "one", Some(b"a")), asked(2, Scope::Key, Some(b"b"))]);
+    assert_eq!(holds.resumable(Instant::now()), Some(2));
+    holds.reload(vec![hold(2, Scope::Key, "one", Some(b"b")), asked(3, Scope::Row, None)]);
+    assert_eq!(holds.resumable(Instant::now()), Some(3), "of the other one nobody says so any more");
+    assert!(those_that_are_wanted_are_known(&holds));
+}
+
 /// What became of a parked row, as the database has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -343,6 +380,7 @@ proptest! {
         let mut world = World::new(&rows);
         for event in &events {
             world.happen(event);
+            prop_assert!(those_that_are_wanted_are_known(&world.holds), "{event:?}: {:?}", world.holds);
         }
         world.finish();
         prop_assert!(world.stored.is_empty(), "{:?} {:?}", world.stored, world.parked);

@@ -6,6 +6,7 @@ mod first_batch;
 mod fixtures;
 mod horizon;
 mod identity;
+mod inflow;
 mod lifecycles;
 mod oldest;
 mod operator_plans;

@@ -12,7 +12,7 @@ use crate::refusal::{delivered, noise, set_limit, topic_with_limit};
 const SMALL: usize = 100;
 const LARGE: usize = 6_000;
 
-const OPEN_HOLDS: &str = "SELECT count(*) FROM outbox.holds WHERE ended_at IS NULL";
+pub(crate) const OPEN_HOLDS: &str = "SELECT count(*) FROM outbox.holds WHERE ended_at IS NULL";
 
 async fn limited() -> House {
     let mut house = House::new(1).await;
