@@ -9,6 +9,7 @@ use waybill_fault_points::{Point, reach};
 use waybill_outbox::window::{Cursor, Move, Reading, Step, Window, WindowError, next_move};
 use waybill_runtime::Context;
 
+use crate::age::OldestAge;
 use crate::backoff::Backoff;
 use crate::database::{Answer, Change, Changed, Database, Question, UnderWay};
 use crate::error::{DatabaseError, Error};
@@ -45,6 +46,7 @@ pub(crate) async fn relay(
     options: &Options,
     wakes: &Wakes,
     taken: Taken,
+    oldest: &mut OldestAge,
 ) -> Result<End, Error> {
     let Taken { cursor, asked } = taken;
     let lease = Lease::keep(context, options, cursor.fence, asked);
@@ -67,7 +69,7 @@ pub(crate) async fn relay(
         lost = lease.lost() => Ok(End::Lost(lost)),
         () = flush_is_over => Ok(End::Shutdown),
         end = active.work() => end,
-        never = observe::observe(context, pool, options) => match never {},
+        never = observe::observe(context, pool, options, oldest) => match never {},
     };
     observe::hide(context, &options.outbox);
     active.hide_holds();

@@ -4,6 +4,7 @@
 //! an event means, and any memory of the cursor that outlives a connection.
 
 mod active;
+mod age;
 mod backoff;
 pub mod codes;
 mod database;
@@ -39,6 +40,7 @@ use waybill_runtime::Context;
 use waybill_runtime::config::MAIN_OUTBOX;
 
 use crate::active::End;
+use crate::age::OldestAge;
 use crate::lease::Lost;
 use crate::listener::Wakes;
 use crate::options::Options;
@@ -84,14 +86,19 @@ async fn relay_outbox(context: Context, outbox: String) -> Result<(), Error> {
     let listening =
         tokio::spawn(listener::listen(context.clone(), Arc::clone(&options.outbox), wakes.clone()));
     let _listening = AbortOnDropHandle::new(listening);
-    while let Some(taken) = standby::acquire(&context, &pool, &options, &holder, &wakes).await {
+    let mut oldest = OldestAge::of(&options.outbox);
+    while let Some(taken) = standby::acquire(&context, &pool, &options, &holder, &wakes, &mut oldest).await {
         let fence = taken.cursor.fence;
         tracing::info!(outbox.name = outbox, outbox.fence = fence, "active");
         metrics::set(&metrics::ACTIVE, &options.outbox, 1.0);
         #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and fences are small")]
         metrics::set(&metrics::FENCE, &options.outbox, fence as f64);
-        let end = active::relay(&context, &pool, &options, &wakes, taken).await;
+        let end = active::relay(&context, &pool, &options, &wakes, taken, &mut oldest).await;
         metrics::set(&metrics::ACTIVE, &options.outbox, 0.0);
+        // Without a word from the database nobody is known to look at it now.
+        if !matches!(end, Ok(End::Lost(Lost::Late))) {
+            oldest.forget();
+        }
         let lost = match end {
             Ok(End::Shutdown) => {
                 lease::release(&pool, fence, RELEASE_MAX).await;

@@ -46,7 +46,7 @@ pub(crate) const FAILURES: Metric = counter(
 /// The age of what waits longest.
 pub(crate) const OLDEST_AGE: Metric = gauge(
     "waybill_relay_oldest_unsent_age_seconds",
-    "Age of the oldest committed row that the cursor has not passed, whether it can be sent or not, looked up every `observe_interval_ms` by the active relay; 0 when none waits.",
+    "Age of the oldest committed row that the cursor has not passed, whether it can be sent or not, looked up every `observe_interval_ms` by the active relay; 0 when none waits. While the database does not answer, it grows from what was seen last.",
 );
 /// Rows on their way.
 pub(crate) const IN_FLIGHT_ROWS: Metric = gauge(

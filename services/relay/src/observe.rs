@@ -11,6 +11,7 @@ use waybill_outbox::status::{self, Horizon, HorizonWatch, Position, Waiting};
 use waybill_outbox::window::Window;
 use waybill_runtime::Context;
 
+use crate::age::OldestAge;
 use crate::codes;
 use crate::metrics;
 use crate::options::Options;
@@ -28,7 +29,12 @@ const CURSOR: &str = "cursor";
 const CLEANING: &str = "cleaning";
 
 /// Looks until it is dropped.
-pub(crate) async fn observe(context: &Context, pool: &Pool, options: &Options) -> Infallible {
+pub(crate) async fn observe(
+    context: &Context,
+    pool: &Pool,
+    options: &Options,
+    oldest: &mut OldestAge,
+) -> Infallible {
     let began = Instant::now();
     let (mut standing, mut horizon) = (Standing::default(), HorizonWatch::default());
     let mut looks = 0_u32;
@@ -38,22 +44,25 @@ pub(crate) async fn observe(context: &Context, pool: &Pool, options: &Options) -
         let is_counted = looks.is_multiple_of(LOOKS_A_COUNT);
         looks = looks.wrapping_add(1);
         // Whoever works with the database says that it does not answer.
-        let Ok(Some(seen)) = timeout(LOOK_MAX, look(pool, &standing, is_counted)).await else { continue };
+        let Ok(Some(seen)) = timeout(LOOK_MAX, look(pool, &standing, is_counted)).await else {
+            oldest.grow();
+            continue;
+        };
+        oldest.saw(seen.oldest_age);
         show(&seen, &options.outbox);
-        let has_backlog = seen.waiting.map(|waiting| waiting.rows > 0);
-        say_standing(context, options, standing.note(seen.position.window, has_backlog, now));
+        say_standing(context, options, standing.note(&seen));
         let held_back = horizon.note(seen.horizon.as_ref(), now);
         say_held_back(context, options, seen.horizon.as_ref(), held_back);
     }
 }
 
-/// Takes back what was said, of which the next active relay knows better.
+/// Takes back what was said, of which the next active relay knows better; the oldest row's age is taken back by whoever
+/// knows that there is one.
 pub(crate) fn hide(context: &Context, outbox: &Arc<str>) {
     context.health.clear(CURSOR);
     context.health.clear(CLEANING);
     for gauge in [
         &metrics::CLEANING_HELD_BACK,
-        &metrics::OLDEST_AGE,
         &metrics::WAITING_ROWS,
         &metrics::WAITING_BYTES,
         &metrics::WINDOW_TRANSACTIONS,
@@ -112,19 +121,16 @@ fn show(seen: &Seen, outbox: &Arc<str>) {
     let Window { from, to, .. } = &seen.position.window;
     let transactions = to.xmax().0.saturating_sub(from.xmax().0);
     metrics::set(&metrics::WINDOW_TRANSACTIONS, outbox, transactions as f64);
-    let oldest_age = seen.oldest_age.unwrap_or_default();
-    metrics::set(&metrics::OLDEST_AGE, outbox, oldest_age.as_secs_f64());
     if let Some(waiting) = &seen.waiting {
         metrics::set(&metrics::WAITING_ROWS, outbox, waiting.rows as f64);
         metrics::set(&metrics::WAITING_BYTES, outbox, waiting.bytes_estimate.unwrap_or_default());
     }
 }
 
-/// Since when the cursor has been in one place with rows before it.
+/// Where the cursor was at the last look, if rows were before it.
 #[derive(Debug, Default)]
 struct Standing {
     place: Option<Window>,
-    since: Option<Duration>,
 }
 
 impl Standing {
@@ -132,18 +138,17 @@ impl Standing {
         self.place.as_ref() == Some(window)
     }
 
-    /// Notes where the cursor is, and whether rows wait if that was counted. Answers how long it has stood there with
-    /// rows before it at every look.
-    fn note(&mut self, window: Window, has_backlog: Option<bool>, now: Duration) -> Duration {
-        if !self.is_at(&window) || has_backlog == Some(false) {
-            self.since = None;
+    /// Notes a look, and answers how long the cursor has stood there with rows before it, which two looks in a row must
+    /// find: a row may be old when it is committed, and is passed at once. It has stood since it moved last, by the
+    /// database's clock, and no longer than there has been something to pass.
+    fn note(&mut self, seen: &Seen) -> Duration {
+        let Seen { position, oldest_age, .. } = seen;
+        let stood = self.is_at(&position.window);
+        self.place = oldest_age.map(|_| position.window.clone());
+        match oldest_age {
+            Some(age) if stood => position.age_of(position.moved_at).min(*age),
+            Some(_) | None => Duration::ZERO,
         }
-        self.place = Some(window);
-        if has_backlog == Some(true) {
-            let since = *self.since.get_or_insert(now);
-            return now.saturating_sub(since);
-        }
-        Duration::ZERO
     }
 }
 
@@ -153,24 +158,52 @@ mod tests {
 
     use super::*;
 
-    fn window(after_seq: i64) -> Window {
+    const MOVED_AT: &str = "2026-01-01T00:00:00Z";
+
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// What a look sees: where the cursor is, how long ago it moved, and how long the oldest row has waited.
+    fn seen(after_seq: i64, moved_ago: Duration, oldest_age: Option<Duration>) -> Seen {
         let (from, to) = (Snapshot::of_nothing(), Snapshot::of_everything());
-        Window { from, to, after_seq, floor_seq: 0, resend_after_seq: None }
+        let moved_at = MOVED_AT.parse().expect("a timestamp");
+        let position = Position {
+            holder: None,
+            fence: 1,
+            lease_remaining: Duration::ZERO,
+            window: Window { from, to, after_seq, floor_seq: 0, resend_after_seq: None },
+            identity: None,
+            moved_at,
+            asked_at: moved_at + moved_ago,
+        };
+        Seen { position, oldest_age, waiting: None, horizon: None }
     }
 
     #[test]
-    fn only_a_backlog_at_every_look_before_a_cursor_that_stays_is_a_standstill() {
-        let seconds = Duration::from_secs;
+    fn only_a_backlog_at_two_looks_in_a_row_before_a_cursor_that_stays_is_a_standstill() {
         let mut standing = Standing::default();
-        assert_eq!(standing.note(window(1), Some(true), seconds(0)), seconds(0));
-        assert_eq!(standing.note(window(1), Some(true), seconds(40)), seconds(40));
-        assert_eq!(standing.note(window(2), Some(true), seconds(50)), seconds(0), "it moved");
-        assert_eq!(standing.note(window(2), Some(false), seconds(90)), seconds(0), "nothing waits");
+        let waits = |age| Some(seconds(age));
+        assert_eq!(standing.note(&seen(1, seconds(5), waits(5))), seconds(0), "seen once");
+        assert_eq!(standing.note(&seen(1, seconds(45), waits(45))), seconds(45));
+        assert_eq!(standing.note(&seen(2, seconds(5), waits(55))), seconds(0), "it moved");
+        assert_eq!(standing.note(&seen(2, seconds(15), None)), seconds(0), "nothing waits");
         assert_eq!(
-            standing.note(window(2), Some(true), seconds(100)),
+            standing.note(&seen(2, seconds(900), waits(600))),
             seconds(0),
-            "a new row after long idling"
+            "it was old when it was committed, after long idling"
         );
-        assert_eq!(standing.note(window(2), Some(true), seconds(110)), seconds(10));
+        assert_eq!(standing.note(&seen(2, seconds(910), waits(10))), seconds(10), "a row after long idling");
+    }
+
+    #[test]
+    fn a_standstill_is_as_long_at_the_first_look_after_its_term_whenever_the_looks_come() {
+        let (interval_seconds, term) = (10, seconds(30));
+        for first_look in 0..interval_seconds {
+            let mut standing = Standing::default();
+            let mut looks = (0..10).map(|look| seconds(first_look + look * interval_seconds));
+            let said = looks.clone().find(|at| standing.note(&seen(1, *at, Some(*at))) >= term);
+            assert_eq!(said, looks.find(|at| *at >= term), "looks begin {first_look} s after the move");
+        }
     }
 }

@@ -8,6 +8,7 @@ use waybill_outbox::window::{self, Cursor, WindowError};
 use waybill_runtime::{Context, chain};
 use waybill_store::migrations::check_outbox;
 
+use crate::age::OldestAge;
 use crate::backoff::Backoff;
 use crate::codes;
 use crate::error::DatabaseError;
@@ -42,6 +43,7 @@ pub(crate) async fn acquire(
     options: &Options,
     holder: &str,
     wakes: &Wakes,
+    oldest: &mut OldestAge,
 ) -> Option<Taken> {
     let waiting = async {
         let mut retry = DATABASE_RETRY;
@@ -55,6 +57,7 @@ pub(crate) async fn acquire(
                 }
                 Ok(Attempt::HeldFor(remaining)) => {
                     context.health.clear(DATABASE);
+                    oldest.forget();
                     retry.reset();
                     remaining.clamp(WAIT_MIN, options.lease)
                 }
@@ -63,6 +66,7 @@ pub(crate) async fn acquire(
                         silence::distrust(pool);
                     }
                     report(context, &error);
+                    oldest.grow();
                     retry.next()
                 }
             };

@@ -1,11 +1,15 @@
 //! Row 19, and a cursor that stands: what a relay finds when it looks at its outbox, and that it says so as long as it is so.
 
-use waybill_testkit::{PrivateBroker, Process, Settings, eventually, within};
+use waybill_testkit::{PrivateBroker, PrivatePostgres, Process, Settings, TestDatabase, eventually, within};
 
 use super::scene::{Scene, append};
 
 const HELD_BACK: &str = "relay-cleaning-held-back";
 const STANDING: &str = "relay-cursor-standing";
+const AGE: &str = "waybill_relay_oldest_unsent_age_seconds";
+
+/// No broker listens there.
+const NOBODY: &str = "127.0.0.1:9";
 
 /// What takes minutes by default takes so long here.
 const AFTER_MS: i64 = 1_500;
@@ -83,7 +87,6 @@ async fn oldest_age_seconds(scene: &Scene) -> f64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backlog_that_no_broker_takes_shows_its_true_age_until_it_is_sent() {
-    const AGE: &str = "waybill_relay_oldest_unsent_age_seconds";
     let broker = PrivateBroker::start();
     let scene = Scene::on_broker(&broker, &broker.bootstrap(), 1).await.with(impatient);
     broker.kill().await;
@@ -104,6 +107,31 @@ async fn a_backlog_that_no_broker_takes_shows_its_true_age_until_it_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_age_of_a_backlog_goes_on_growing_while_the_database_is_away() {
+    let server = PrivatePostgres::start(&[]);
+    let scene = Scene::in_database(TestDatabase::on_server(&server.url()).await, 1).await.with(impatient);
+    let mut scene = scene.with(|settings| settings.set("kafka.bootstrap", NOBODY));
+    scene.write_all(1..=3).await;
+    let relay = scene.relay();
+    let is_seen = async || (relay.metric(AGE).await > 0.0).then_some(());
+    eventually("the age of the oldest row", is_seen).await;
+
+    server.crash().await;
+    relay.logged("lease late").await;
+    let age_seconds = relay.metric(AGE).await;
+    assert!(age_seconds > 0.0, "it is taken back though nobody knows better");
+    let grows = async || (relay.metric(AGE).await >= age_seconds + 2.0).then_some(());
+    eventually("two seconds more", grows).await;
+
+    server.run();
+    scene.reconnect().await;
+    let age_seconds = oldest_age_seconds(&scene).await;
+    let shows_it = async || (relay.metric(AGE).await >= age_seconds).then_some(());
+    eventually("the age of the oldest row", shows_it).await;
+    assert!(relay.metric(AGE).await <= oldest_age_seconds(&scene).await, "it is not made up");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_that_stands_before_a_backlog_is_said_until_it_moves() {
     let broker = PrivateBroker::start();
     let scene = Scene::on_broker(&broker, &broker.bootstrap(), 1).await.with(impatient);
@@ -114,7 +142,8 @@ async fn a_cursor_that_stands_before_a_backlog_is_said_until_it_moves() {
     scene.write_all(2..=4).await;
     let detail = said(&relay, "cursor", STANDING).await;
     assert!(detail.starts_with("rows wait"), "{detail}");
-    assert_eq!(relay.metric("waybill_relay_waiting_rows").await, 3.0);
+    let counts_them = async || (relay.metric("waybill_relay_waiting_rows").await >= 3.0).then_some(());
+    eventually("three rows wait", counts_them).await;
     assert_eq!(scene.passed().await, 1);
 
     broker.thaw();
