@@ -162,6 +162,51 @@ CREATE TABLE decisions (
     reason text NOT NULL CHECK (reason <> '')
 );
 
+-- Whoever records decisions above also signs with the login what is decided about a row, whatever the statement says. The
+-- api records its own elsewhere, and names its principals here.
+CREATE FUNCTION sign_decision() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF has_any_column_privilege('decisions', 'INSERT') THEN
+        NEW.decided_by := 'postgres:' || session_user;
+        IF TG_TABLE_NAME = 'parked' THEN
+            NEW.decided_at := now();
+        END IF;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sign_decision() FROM PUBLIC;
+
+-- What a person does to a row, and not the relay: have a refused one sent again, give one up, or say who and why.
+CREATE TRIGGER parked_decision BEFORE UPDATE ON parked FOR EACH ROW
+WHEN (
+    (OLD.state = 'refused' AND NEW.state = 'waiting')
+    OR (OLD.state <> 'discarded' AND NEW.state = 'discarded')
+    OR (OLD.decided_by, OLD.decided_at, OLD.decision_reason)
+        IS DISTINCT FROM (NEW.decided_by, NEW.decided_at, NEW.decision_reason)
+)
+EXECUTE FUNCTION sign_decision();
+
+CREATE TRIGGER topics_decision BEFORE UPDATE ON topics FOR EACH ROW
+EXECUTE FUNCTION sign_decision();
+
+-- What is settled stays as it is. Only what was discarded while it was on its way may turn out to be sent.
+CREATE FUNCTION keep_settled() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    RAISE EXCEPTION USING
+        ERRCODE = 'integrity_constraint_violation', MESSAGE = format('the parked row %s is settled', OLD.seq);
+END
+$$;
+
+REVOKE ALL ON FUNCTION keep_settled() FROM PUBLIC;
+
+CREATE TRIGGER parked_settled BEFORE UPDATE ON parked FOR EACH ROW
+WHEN (OLD.state = 'sent' OR (OLD.state = 'discarded' AND NEW.state <> 'sent'))
+EXECUTE FUNCTION keep_settled();
+
 -- Makes the daily partitions of today and the days ahead (UTC), and answers how many it made. A partition is made on its
 -- own and then attached: that takes SHARE UPDATE EXCLUSIVE on its parent, which neither a writer nor a reader stands in
 -- the way of. CREATE … PARTITION OF would take ACCESS EXCLUSIVE, wait behind any long reader, and let every writer

@@ -173,6 +173,46 @@ async fn an_operator_signs_no_other_name_and_neither_reads_ahead_nor_moves_the_c
 }
 
 #[tokio::test]
+async fn an_operator_who_decides_by_hand_signs_no_other_name_and_turns_nothing_back_that_is_settled() {
+    let team = Team::with_outbox().await;
+    let seed = format!(
+        "SET search_path = {SCHEMA};
+         INSERT INTO holds (scope, topic, key, code, detail) VALUES ('key', 't', 'k', 'code', '');
+         INSERT INTO parked
+             (seq, hold_id, state, xid, topic, event_id, header_names, header_values, created_at, code, sent_at)
+         SELECT n, 1, state, '5', 't', 'e', '{{}}', '{{}}', now(), 'code', CASE state WHEN 'sent' THEN now() END
+         FROM unnest(ARRAY['refused', 'refused', 'waiting', 'sent']) WITH ORDINALITY AS row (state, n);
+         INSERT INTO topics (topic, topic_id) VALUES ('t', 'old')"
+    );
+    team.run(&seed).await;
+    let operator = team.database.role("stats").await;
+    operator.batch_execute(&format!("SET search_path = {SCHEMA}")).await.expect("set");
+    for decided in [
+        "UPDATE parked SET state = 'discarded', decided_by = 'postgres:alice', decided_at = '2001-01-01',
+             decision_reason = 'r' WHERE seq = 1",
+        "UPDATE parked SET state = 'waiting' WHERE seq = 2",
+        "UPDATE parked SET decided_by = 'sva_1' WHERE seq = 3",
+        "UPDATE topics SET topic_id = 'new', decided_by = 'sva_1' WHERE topic = 't'",
+    ] {
+        assert_eq!(operator.execute(decided, &[]).await.expect(decided), 1);
+    }
+    let signed = "decided_by = 'postgres:waybill_stats'";
+    let parked = format!("parked WHERE {signed} AND decided_at > now() - interval '1 hour'");
+    assert_eq!((team.count(&parked).await, team.count(&format!("topics WHERE {signed}")).await), (3, 1));
+    for turned_back in [
+        "UPDATE parked SET state = 'waiting' WHERE seq = 1",
+        "UPDATE parked SET decision_reason = 'another' WHERE seq = 1",
+        "UPDATE parked SET state = 'sent' WHERE seq = 1",
+        "UPDATE parked SET state = 'refused' WHERE seq = 4",
+        "UPDATE parked SET decided_by = 'sva_1' WHERE seq = 4",
+    ] {
+        let refused = operator.execute(turned_back, &[]).await.expect_err(turned_back);
+        let code = refused.code().map(SqlState::code).unwrap_or_default();
+        assert!(code.starts_with("23"), "{turned_back}: {refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_owner_who_is_no_superuser_and_may_only_make_schemas_can_install() {
     let team = Team::without_outbox().await;
     team.run(&format!("GRANT CREATE ON DATABASE {} TO waybill_worker", team.database.name())).await;

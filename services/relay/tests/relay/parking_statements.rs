@@ -190,7 +190,7 @@ async fn a_row_that_was_discarded_on_its_way_is_sent_because_it_was() {
     house.outbox.run(discard).await;
     hold::settle(&house.db, house.cursor.fence, hold_id, &[house.rows[1]]).await.expect("settled");
     assert_eq!(house.states().await, ["sent", "discarded", "discarded"]);
-    let kept = "SELECT count(*) FROM outbox.parked WHERE state = 'sent' AND decided_by = 'somebody'";
+    let kept = "SELECT count(*) FROM outbox.parked WHERE state = 'sent' AND decision_reason = 'because'";
     assert_eq!(house.outbox.number(kept).await, 1);
 }
 
