@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal};
 
 use serde_json::{Value, json};
 
+use super::outbox::direct;
 use super::{CommandError, text};
 use crate::client::{Client, codes};
 use crate::exit::Exit;
@@ -24,9 +25,9 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// Why, for the record.
-    pub(super) fn reason(&self) -> &str {
-        &self.reason
+    /// Why, for the record: not empty, and without blanks around it.
+    pub(super) fn reason(&self) -> Result<String, CommandError> {
+        waybill_operator::reason(&self.reason).map_err(|refusal| direct::refused(&refusal))
     }
 
     /// Whether nothing is to be changed.
@@ -57,28 +58,30 @@ impl Decision {
         output: &Output,
         text: impl Fn(&Value) -> String,
     ) -> Result<(), CommandError> {
-        let post = async |is_dry_run| {
-            client.post(path, &json!({ "reason": self.reason, "dry_run": is_dry_run })).await
+        let post = async |reason: &str, is_dry_run| {
+            client.post(path, &json!({ "reason": reason, "dry_run": is_dry_run })).await
         };
         self.carry_out_by(post, members, output, text).await
     }
 
-    /// [`Self::carry_out`] by `judge`, who is asked once, or twice where a person is shown what would change.
+    /// [`Self::carry_out`] by `judge`, who is told the reason and whether it is only tried out, and asked once, or twice
+    /// where a person is shown what would change.
     pub(super) async fn carry_out_by(
         &self,
-        mut judge: impl AsyncFnMut(bool) -> Result<Value, CommandError>,
+        mut judge: impl AsyncFnMut(&str, bool) -> Result<Value, CommandError>,
         members: &[&str],
         output: &Output,
         text: impl Fn(&Value) -> String,
     ) -> Result<(), CommandError> {
+        let reason = self.reason()?;
         if self.dry_run {
-            return output.answer(&judge(true).await?, |would| changes(would, members));
+            return output.answer(&judge(&reason, true).await?, |would| changes(would, members));
         }
         if self.asks(output) {
-            output.note(&changes(&judge(true).await?, members));
+            output.note(&changes(&judge(&reason, true).await?, members));
             confirm(&mut io::stdin().lock())?;
         }
-        output.answer(&judge(false).await?, text)
+        output.answer(&judge(&reason, false).await?, text)
     }
 }
 
@@ -121,7 +124,16 @@ fn confirm(input: &mut impl BufRead) -> Result<(), CommandError> {
 mod tests {
     use serde_json::json;
 
-    use super::{changes, confirm};
+    use super::{Decision, changes, confirm};
+
+    #[test]
+    fn a_reason_has_no_blanks_around_it_and_an_empty_one_is_none() {
+        let decision = |reason: &str| Decision { reason: reason.to_owned(), dry_run: false, yes: false };
+        assert_eq!(decision(" restored to 03:00\n").reason().unwrap(), "restored to 03:00");
+        for none in ["", " ", "\t\n"] {
+            assert_eq!(decision(none).reason().unwrap_err().code, "request-invalid", "{none:?}");
+        }
+    }
 
     #[test]
     fn only_yes_is_yes() {

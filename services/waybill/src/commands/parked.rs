@@ -100,7 +100,7 @@ async fn decide(
             .map_err(|refusal| refused(&refusal))?,
     };
     let mut reach = place.reach().await?;
-    let judge = async |is_dry_run| reach.decide(&proposal, decision.reason(), is_dry_run).await;
+    let judge = async |reason: &str, is_dry_run| reach.decide(&proposal, reason, is_dry_run).await;
     if which.seq.is_some() {
         return decision.carry_out_by(judge, &["state"], output, one).await;
     }

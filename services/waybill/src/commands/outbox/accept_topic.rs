@@ -27,7 +27,7 @@ pub(super) async fn run(accept: &AcceptTopic, output: &Output) -> Result<(), Com
     let AcceptTopic { topic, topic_id, decision, place } = accept;
     let proposal = Proposal::topic(topic, topic_id).map_err(|refusal| refused(&refusal))?;
     let mut reach = place.reach().await?;
-    let judge = async |is_dry_run| reach.decide(&proposal, decision.reason(), is_dry_run).await;
+    let judge = async |reason: &str, is_dry_run| reach.decide(&proposal, reason, is_dry_run).await;
     let shown = |answer: &Value| format!("{}  {}", text::of(&answer["topic"]), text::of(&answer["topic_id"]));
     decision.carry_out_by(judge, &["topic_id"], output, shown).await
 }

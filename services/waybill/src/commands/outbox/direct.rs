@@ -74,14 +74,12 @@ impl Direct {
         is_dry_run: bool,
     ) -> Result<Value, CommandError> {
         let decided = async {
-            let reason = waybill_operator::reason(reason)?;
             let tx = self.db.client.transaction().await?;
             look_into(&tx, self.schema.as_str()).await?;
             tx.batch_execute(&format!("SET LOCAL lock_timeout = {LOCK_TIMEOUT_MS}")).await?;
             let (action, subject) = (proposal.action(), proposal.subject());
-            let by =
-                decisions::record(&tx, NewDecision { action, subject: &subject, reason: &reason }).await?;
-            let outcome = waybill_operator::carry_out(&tx, proposal, &by, &reason).await?;
+            let by = decisions::record(&tx, NewDecision { action, subject: &subject, reason }).await?;
+            let outcome = waybill_operator::carry_out(&tx, proposal, &by, reason).await?;
             if is_dry_run {
                 tx.rollback().await?;
             } else {

@@ -65,7 +65,7 @@ pub(super) async fn run(
     config: impl FnOnce() -> Result<Config, CommandError>,
     output: &Output,
 ) -> Result<(), CommandError> {
-    waybill_operator::reason(rebase.decision.reason()).map_err(|refusal| direct::refused(&refusal))?;
+    rebase.decision.reason()?;
     match rebase.place.direct().await? {
         Some(other) => run_on(other, rebase, output).await,
         None => run_on_the_products(rebase, &config()?, output).await,
@@ -118,7 +118,7 @@ async fn turn(
 ) -> Result<Rebased, CommandError> {
     let Rebase { same_server, all, decision, .. } = rebase;
     let wanted = Wanted { same_server: *same_server, all: *all, only_looks: kept.is_none() };
-    let reason = decision.reason();
+    let reason = &decision.reason()?;
     let unchanged = |error: tokio_postgres::Error| failed(error.into());
     let tx = db.transaction().await.map_err(unchanged)?;
     look_into(&tx, schema).await.map_err(unchanged)?;
