@@ -23,13 +23,33 @@ fn texts(pattern: &str) -> Vec<(String, String)> {
     names.map(|name| (name.to_owned(), fs::read_to_string(root.join(name)).expect("a text"))).collect()
 }
 
+/// The functions that a test runner calls.
+fn tests_in(text: &str) -> impl Iterator<Item = String> {
+    let mut is_test = false;
+    text.lines().filter_map(move |line| {
+        let line = line.trim_start();
+        if ["#[test]", "#[tokio::test"].iter().any(|attribute| line.starts_with(attribute)) {
+            is_test = true;
+        } else if !line.starts_with("#[") && !line.starts_with("//") {
+            let name = line.trim_start_matches("async ").strip_prefix("fn ");
+            let name = name.filter(|_| is_test).and_then(|name| name.split(['(', '<']).next());
+            is_test = false;
+            return name.map(str::to_owned);
+        }
+        None
+    })
+}
+
+#[test]
+fn only_what_a_test_runner_calls_is_a_test() {
+    let text = "#[test]\nfn one() {}\nfn helps() {}\n    #[tokio::test(flavor = \"multi_thread\")]\n    \
+                #[ignore]\n    async fn two() {\nasync fn waits() {}";
+    assert_eq!(tests_in(text).collect::<Vec<_>>(), ["one", "two"]);
+}
+
 #[test]
 fn every_test_that_the_documents_name_is_there() {
-    let mut functions = BTreeSet::new();
-    for (_, text) in texts("*.rs") {
-        let names = text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next());
-        functions.extend(names.map(str::to_owned));
-    }
+    let tests: BTreeSet<String> = texts("*.rs").iter().flat_map(|(_, text)| tests_in(text)).collect();
     let is_name = |word: &str| word.chars().all(|char| char.is_ascii_lowercase() || char == '_');
     let mut named = 0;
     let mut missing = Vec::new();
@@ -37,7 +57,7 @@ fn every_test_that_the_documents_name_is_there() {
         for word in text.split('`').skip(1).step_by(2).filter(|word| is_name(word)) {
             if word.matches('_').count() >= UNDERSCORES_MIN && !word.starts_with(METRICS) {
                 named += 1;
-                if !functions.contains(word) {
+                if !tests.contains(word) {
                     missing.push(format!("{path} names the test {word}, which is not there"));
                 }
             }

@@ -8,6 +8,7 @@ use syn::visit::Visit;
 
 const FILE_LINES_MAX: usize = 700;
 const FUNCTION_LINES_MAX: usize = 70;
+const COMMENT_CHARACTERS_MAX: usize = 130;
 const NAMELESS_MODULES: [&str; 7] = ["util", "utils", "common", "helpers", "manager", "types", "misc"];
 
 fn root() -> PathBuf {
@@ -134,6 +135,20 @@ fn a_sql_file_holds_one_statement_under_a_header_and_in_upper_case_keywords() {
                 complain(&format!("writes{keyword}in lower case"));
             }
         }
+    }
+    fail_with(&complaints);
+}
+
+#[test]
+fn no_comment_is_wider_than_the_house_allows() {
+    let mut complaints = Vec::new();
+    for (path, text) in with_ending("rs").into_iter().chain(with_ending("sql")) {
+        let comments = text
+            .lines()
+            .zip(1..)
+            .filter(|(line, _)| ["//", "--"].iter().any(|mark| line.trim_start().starts_with(mark)));
+        let wide = comments.filter(|(line, _)| line.chars().count() > COMMENT_CHARACTERS_MAX);
+        complaints.extend(wide.map(|(_, number)| format!("{}:{number}: a wide comment", path.display())));
     }
     fail_with(&complaints);
 }

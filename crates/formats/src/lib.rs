@@ -14,8 +14,8 @@
 //!    belongs before a job. A column with [`Column::as_text`] is never refused for its type.
 //! 3. **Read.** In the snapshot's transaction apply [`SESSION_SETTINGS`] by `set_config(name, value, true)`, then start
 //!    [`Plan::copy_statement`], which is given what follows the select list:
-//!    `FROM "s"."t" AS waybill_rows WHERE … ORDER BY waybill_rows."id"`. The source is called [`SOURCE_ALIAS`], and `ORDER BY` names
-//!    columns by it: an unqualified name would be the output column, which may be a text that sorts otherwise.
+//!    `FROM "s"."t" AS waybill_rows WHERE … ORDER BY waybill_rows."id"`. The source is called [`SOURCE_ALIAS`], and `ORDER BY`
+//!    names columns by it: an unqualified name would be the output column, which may be a text that sorts otherwise.
 //! 4. **Encode.** Give each piece to [`Encoder::write`] as it comes; it appends to a buffer what is ready. Take that with
 //!    `split()`, hash it, upload it. A piece of Parquet gives nothing for long and then a whole row group
 //!    ([`ROW_GROUP_BYTES_MAX`]).

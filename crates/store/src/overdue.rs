@@ -31,8 +31,8 @@ pub struct Reminders {
 }
 
 /// Takes the jobs that nothing has moved since their due time, their lease or their last reminder, for as long as
-/// `reminders` says, oldest first, and sets the next reminder: as far ahead as the job is overdue by now, within the bounds. So a job that waits behind its tenant's
-/// limit for an hour is reminded of a dozen times and not two hundred.
+/// `reminders` says, oldest first, and sets the next reminder: as far ahead as the job is overdue by now, within the bounds.
+/// So a job that waits behind its tenant's limit for an hour is reminded of a dozen times and not two hundred.
 ///
 /// # Errors
 /// Postgres refused, or a row could not be decoded.

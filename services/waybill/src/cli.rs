@@ -146,6 +146,9 @@ impl From<RoleName> for Role {
 }
 
 #[cfg(test)]
+mod documented;
+
+#[cfg(test)]
 mod tests {
     use clap::{CommandFactory, ValueEnum};
     use waybill_runtime::Role;

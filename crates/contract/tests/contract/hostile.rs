@@ -1,4 +1,5 @@
-//! Whatever the bytes are, the answer is an error with a reason, never a panic. Lengths that are only claimed have a test of their own.
+//! Whatever the bytes are, the answer is an error with a reason, never a panic. Lengths that are only claimed have a test of
+//! their own.
 
 use proptest::collection::vec;
 use proptest::option;

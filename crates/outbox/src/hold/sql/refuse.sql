@@ -1,7 +1,7 @@
 -- Notes that a parked row was refused again ($1 = fence, $2 = hold_id, $3 = seq, $4 = code, $5 = detail) and answers the
--- request that led to it ($6 = when it was made, NULL when nobody asked). Lock: the cursor's row, shared; then the parked row and its hold's. Idempotency key:
--- none, a repetition only counts once more; no row means that the fence is another's. Index: cursor_pkey, parked_pkey,
--- holds_pkey.
+-- request that led to it ($6 = when it was made, NULL when nobody asked). Lock: the cursor's row, shared; then the parked row
+-- and its hold's. Idempotency key: none, a repetition only counts once more; no row means that the fence is another's.
+-- Index: cursor_pkey, parked_pkey, holds_pkey.
 WITH mine AS (
     SELECT fence FROM cursor WHERE fence = $1 FOR SHARE
 ), refused AS (
