@@ -1,13 +1,15 @@
 //! Kafka, Postgres and the mail sink: this clone's own, or somebody else's.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use url::Url;
 use waybill_devstack::{
-    Credentials, Durability, Jars, Kafka, Mail, Ports, Postgres, Stopped, Undertaking, fetch,
+    Credentials, Durability, Jars, Kafka, Mail, Ports, Postgres, Stopped, Undertaking, fetch, on_database,
+    without_user,
 };
 
 use crate::console::Console;
 use crate::place::Place;
-use crate::remote::{block_on, make_database, on_database};
+use crate::remote::{block_on, make_database};
 
 /// In the order in which they are stopped.
 pub(crate) const SERVICES: [&str; 4] = ["waybill", "mail", "kafka", "postgres"];
@@ -20,7 +22,7 @@ pub(crate) struct Infrastructure {
     /// The administrator's URL of the server's own database.
     server_url: String,
     /// The administrator's URL of this clone's database.
-    pub(crate) admin_url: String,
+    pub(crate) admin_url: Url,
     pub(crate) bootstrap: String,
 }
 
@@ -68,7 +70,8 @@ impl Infrastructure {
             (None, Some(kafka)) => kafka.bootstrap(),
             (None, None) => String::new(),
         };
-        let admin_url = on_database(&server_url, &place.database())?;
+        let server = server_url.parse().context("the address of Postgres is no URL")?;
+        let admin_url = on_database(&server, &place.database());
         Ok(Self { kafka, mail, server_url, admin_url, bootstrap })
     }
 
@@ -94,7 +97,7 @@ impl Infrastructure {
 
     /// `host:port` of Postgres, for people.
     pub(crate) fn postgres_address(&self) -> String {
-        crate::remote::without_user(&self.admin_url)
+        without_user(&self.admin_url).into()
     }
 
     /// The administrator's URL of the server's own database.

@@ -40,38 +40,3 @@ pub(crate) async fn drop_databases(admin_url: &str, prefix: &str) -> Result<usiz
     }
     Ok(found.len())
 }
-
-/// The same server, another database.
-pub(crate) fn on_database(url: &str, name: &str) -> Result<String> {
-    let (server, parameters) = url.split_once('?').unwrap_or((url, ""));
-    let scheme_end = server.find("://").context("a Postgres URL begins with postgres://")? + 3;
-    let server = server[scheme_end..].find('/').map_or(server, |slash| &server[..scheme_end + slash]);
-    let parameters = if parameters.is_empty() { String::new() } else { format!("?{parameters}") };
-    Ok(format!("{server}/{name}{parameters}"))
-}
-
-/// The same address without user and password.
-pub(crate) fn without_user(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if at > scheme => format!("{}{}", &url[..scheme + 3], &url[at + 1..]),
-        _ => url.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_keeps_its_server_and_parameters_and_changes_its_database() {
-        let url = "postgres://a:b@host:5433/postgres?sslmode=require";
-        assert_eq!(on_database(url, "mine").unwrap(), "postgres://a:b@host:5433/mine?sslmode=require");
-        assert_eq!(on_database("postgres://host", "mine").unwrap(), "postgres://host/mine");
-    }
-
-    #[test]
-    fn a_url_without_its_user_has_no_password_either() {
-        assert_eq!(without_user("postgres://a:b%40@host:1/x"), "postgres://host:1/x");
-        assert_eq!(without_user("postgres://host:1/x"), "postgres://host:1/x");
-    }
-}

@@ -13,13 +13,14 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use toml::{Table, Value as Toml};
-use waybill_devstack::{Credentials, Durability, Ports, ServiceFile, Undertaking, http_get, wait_ready};
+use waybill_devstack::{
+    Credentials, Durability, Ports, ServiceFile, Undertaking, http_get, wait_ready, without_user,
+};
 
 use crate::binary;
 use crate::console::Console;
 use crate::infrastructure::Infrastructure;
 use crate::place::Place;
-use crate::remote::without_user;
 
 const ROLES: [&str; 7] = ["api", "relay", "worker", "search", "stats", "notifier", "reconciler"];
 
@@ -151,7 +152,7 @@ fn configure(
         ("signing_secret", signing_secret(&mut credentials)?.into()),
         ("allow_private_networks", true.into()),
     ]);
-    let database = table([("url", without_user(&infrastructure.admin_url).into())]);
+    let database = table([("url", without_user(&infrastructure.admin_url).as_str().into())]);
     let config = Table::from_iter([
         // For the commands that a person types. `up` itself never uses it.
         ("admin".to_owned(), table([("postgres_url", infrastructure.admin_url.as_str().into())])),

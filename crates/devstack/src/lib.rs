@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: system services, containers, and anything that knows what Waybill is.
 
+mod address;
 mod cache;
 mod credentials;
 mod error;
@@ -23,6 +24,7 @@ mod service;
 mod undertaking;
 mod unprivileged;
 
+pub use address::{on_database, without_user};
 pub use cache::cache_dir;
 pub use credentials::Credentials;
 pub use error::DevstackError;

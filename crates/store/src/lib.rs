@@ -19,10 +19,13 @@ pub mod job;
 pub mod migrations;
 pub mod notification;
 pub mod overdue;
+mod passing;
 pub mod quarantine;
 pub mod service_account;
 pub mod tenant;
 pub mod timeline;
+
+pub use passing::is_passing;
 
 /// Why a statement of this crate did not give what was asked of it.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,13 @@
 //! A projection: facts, applied to the active generation by its consumer group.
 
-use std::sync::Arc;
-
-use waybill_consumer::{ConsumerError, Effect};
-use waybill_contract::{SchemaError, Schemas};
+use waybill_consumer::ConsumerError;
+use waybill_contract::SchemaError;
 use waybill_runtime::codes::ROLE_FAILED;
 use waybill_runtime::{Context, PoolError, RoleError, Schema};
 
 use crate::consume::{consume, facts};
 use crate::generation;
+use crate::of_facts::{FactEffect, OfFacts};
 
 /// Why a projection cannot run. A lost connection is none of these.
 #[derive(Debug, thiserror::Error)]
@@ -47,19 +46,18 @@ impl RoleError for Error {
 ///
 /// # Errors
 /// The settings cannot be used, or the consumer ended for good.
-pub async fn project<E: Effect>(
+pub async fn project<E: FactEffect>(
     context: &Context,
     schema: Schema,
     none_active: &'static str,
-    effect_on: impl FnOnce(Arc<Schemas>, i32) -> E,
+    effect_on: impl FnOnce(i32) -> E,
 ) -> Result<(), Error> {
     let pool = context.pool(schema)?;
-    let schemas = Arc::new(Schemas::embedded()?);
     let Some(active) = generation::active(context, &pool, schema, none_active).await else {
         return Ok(());
     };
     let options = facts(context, &active.consumer_group);
-    let effect = effect_on(schemas, active.generation);
+    let effect = OfFacts::new(effect_on(active.generation))?;
     consume(context, options, pool, effect, context.shutdown.child_token()).await?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use waybill_runtime::chain;
 ///
 /// # Errors
 /// [`DecodeError::Wait`] for a schema that is not known here yet, [`DecodeError::Poison`] for everything else.
-pub fn read_fact(schemas: &Schemas, record: &Record) -> Result<Fact, DecodeError> {
+pub(crate) fn read_fact(schemas: &Schemas, record: &Record) -> Result<Fact, DecodeError> {
     decode_fact(schemas, record.header_pairs(), record.payload.as_deref()).map_err(|error| refused(&error))
 }
 
@@ -21,8 +21,7 @@ pub fn read_command(schemas: &Schemas, record: &Record) -> Result<ExportCommand,
 }
 
 /// The identity of a fact, whatever envelope carried it.
-#[must_use]
-pub fn fact_key(fact: &Fact) -> EventKey {
+pub(crate) fn fact_key(fact: &Fact) -> EventKey {
     EventKey { source: fact.source.clone(), id: fact.event_id.clone() }
 }
 

@@ -3,6 +3,7 @@
 use tokio_postgres::{Client, NoTls};
 use url::Url;
 use uuid::Uuid;
+use waybill_devstack::{on_database, without_user};
 
 use crate::environment::{postgres_url, scope};
 use crate::template;
@@ -138,19 +139,6 @@ pub async fn connect(url: &str) -> Client {
 
 pub(crate) fn parse(url: &str) -> Url {
     Url::parse(url).unwrap_or_else(|error| panic!("{} is no URL: {error}", without_password(url)))
-}
-
-pub(crate) fn on_database(server: &Url, name: &str) -> Url {
-    let mut url = server.clone();
-    url.set_path(name);
-    url
-}
-
-pub(crate) fn without_user(url: &Url) -> Url {
-    let mut plain = url.clone();
-    let emptied = plain.set_username("").and_then(|()| plain.set_password(None));
-    emptied.expect("a postgres URL can be without a user");
-    plain
 }
 
 fn without_password(url: &str) -> String {

@@ -2,8 +2,9 @@
 
 use toml::{Table, Value};
 use url::Url;
+use waybill_devstack::without_user;
 
-use crate::database::{ROLE_PASSWORD, ROLES, TestDatabase, without_user};
+use crate::database::{ROLE_PASSWORD, ROLES, TestDatabase};
 use crate::environment::kafka_bootstrap;
 
 /// A configuration in the making. Keys are dotted: `worker.lease_ms`.

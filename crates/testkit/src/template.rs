@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use tokio_postgres::Client;
 use url::Url;
+use waybill_devstack::on_database;
 
-use crate::database::{connect, on_database};
+use crate::database::connect;
 use crate::environment::{scope, waybill_binary};
 use crate::process::{Launch, Status};
 use crate::settings::Settings;

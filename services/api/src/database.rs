@@ -7,7 +7,7 @@ use tokio_postgres::error::{DbError, Severity, SqlState};
 use waybill_outbox::parked::ParkedError;
 use waybill_publication::PublicationError;
 use waybill_runtime::chain;
-use waybill_store::StoreError;
+use waybill_store::{StoreError, is_passing};
 
 use crate::problem::{Kind, Problem};
 use crate::versioned::Unreadable;
@@ -89,19 +89,6 @@ pub(crate) fn postgres(error: &StoreError) -> Option<&tokio_postgres::Error> {
 fn unavailable(error: &(dyn StdError + 'static)) -> Problem {
     tracing::warn!(code = Kind::DATABASE_UNAVAILABLE.code, error = %chain(error), "the database failed a request");
     Problem::new(&Kind::DATABASE_UNAVAILABLE, "The database did not answer, or does not take writes now.")
-}
-
-/// Whether Postgres will take the same statement later: it is away, starting, stopping, full or read-only.
-fn is_passing(error: &tokio_postgres::Error) -> bool {
-    let Some(code) = error.code() else {
-        // No answer of the server: the connection is gone.
-        return true;
-    };
-    // Classes of appendix A: connection exceptions, insufficient resources, operator intervention.
-    ["08", "53", "57"].iter().any(|class| code.code().starts_with(class))
-        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
-        || *code == SqlState::LOCK_NOT_AVAILABLE
-        || is_conflict(error)
 }
 
 /// Whether the transaction lost against another one and may simply be run again.

@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
 use tokio_postgres::Transaction;
 use uuid::Uuid;
-use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Record};
-use waybill_contract::{Fact, Schemas};
+use waybill_consumer::{Batch, Dedup, EffectError};
+use waybill_contract::Fact;
 use waybill_domain::export::NotifyTarget;
 use waybill_domain::ids::NotificationId;
 use waybill_store::notification::{self, NewNotification, Partition};
-use waybill_subscription::{fact_key, read_fact};
+use waybill_subscription::FactEffect;
 
 use crate::render::render;
 
@@ -28,31 +28,20 @@ pub(crate) const INSERT_ROWS_MAX: usize = 1_000;
 /// The notifier's effect on the events topic.
 #[derive(Debug)]
 pub struct Intents {
-    schemas: Arc<Schemas>,
     wake: Arc<Notify>,
 }
 
 impl Intents {
-    /// An effect that reads facts with `schemas` and hints at `wake` that there may be something to send.
-    pub fn new(schemas: Arc<Schemas>, wake: Arc<Notify>) -> Self {
-        Self { schemas, wake }
+    /// An effect that hints at `wake` that there may be something to send.
+    pub const fn new(wake: Arc<Notify>) -> Self {
+        Self { wake }
     }
 }
 
 #[async_trait]
-impl Effect for Intents {
-    type Event = Fact;
-
+impl FactEffect for Intents {
     fn dedup(&self) -> Dedup {
         Dedup::ByInbox
-    }
-
-    fn decode(&self, record: &Record) -> Result<Fact, DecodeError> {
-        read_fact(&self.schemas, record)
-    }
-
-    fn event_key(&self, event: &Fact) -> EventKey {
-        fact_key(event)
     }
 
     async fn apply(&self, tx: &Transaction<'_>, batch: &Batch<'_, Fact>) -> Result<(), EffectError> {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use waybill_consumer::ConsumerError;
-use waybill_contract::{SchemaError, Schemas};
+use waybill_contract::SchemaError;
 use waybill_runtime::codes::ROLE_FAILED;
 use waybill_runtime::{Context, PoolError, RoleError, Schema};
+use waybill_subscription::OfFacts;
 
 use crate::channels::Channels;
 use crate::codes::NOTIFIER_SETTINGS_INVALID;
@@ -70,7 +71,7 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let missing = channels.missing().collect();
     let sender = Sender::new(pool.clone(), channels, pace, Arc::clone(&wake), context.health.clone());
     let watch = Watch::new(pool.clone(), context.health.clone(), missing, pace.poll_interval);
-    let effect = Intents::new(Arc::new(Schemas::embedded()?), wake);
+    let effect = OfFacts::new(Intents::new(wake))?;
     let options = waybill_subscription::facts(&context, GROUP);
     let consuming = waybill_subscription::consume(&context, options, pool, effect, shutdown.clone());
     let (consumed, (), ()) =

@@ -1,45 +1,33 @@
 //! From facts to documents.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio_postgres::Transaction;
-use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Record};
-use waybill_contract::{Fact, Schemas};
+use waybill_consumer::{Batch, Dedup, EffectError};
+use waybill_contract::Fact;
 use waybill_domain::job::FactKind;
 use waybill_domain::search_text::document_tokens;
 use waybill_store::document::{self, Document};
-use waybill_subscription::{fact_key, read_fact};
+use waybill_subscription::FactEffect;
 
 /// Writes the facts of the events topic into the documents of one generation.
 pub struct Documents {
-    schemas: Arc<Schemas>,
     generation: i32,
 }
 
 impl Documents {
-    /// An effect on `generation` that reads facts with `schemas`.
+    /// An effect on `generation`.
     #[must_use]
-    pub fn new(schemas: Arc<Schemas>, generation: i32) -> Self {
-        Self { schemas, generation }
+    pub const fn new(generation: i32) -> Self {
+        Self { generation }
     }
 }
 
 #[async_trait]
-impl Effect for Documents {
-    type Event = Fact;
-
+impl FactEffect for Documents {
     fn dedup(&self) -> Dedup {
         Dedup::ByEffect
-    }
-
-    fn decode(&self, record: &Record) -> Result<Fact, DecodeError> {
-        read_fact(&self.schemas, record)
-    }
-
-    fn event_key(&self, event: &Fact) -> EventKey {
-        fact_key(event)
     }
 
     async fn apply(&self, tx: &Transaction<'_>, batch: &Batch<'_, Fact>) -> Result<(), EffectError> {

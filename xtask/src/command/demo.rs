@@ -39,7 +39,7 @@ impl Demo {
         let lock = place.layout.lock()?;
         let system = System::up(place, undertaking, console)?;
         let accounts = Accounts::make(place, undertaking, console, &system)?;
-        let admin_url = &system.infrastructure.admin_url;
+        let admin_url = system.infrastructure.admin_url.as_str();
         console.step(&format!("Seed {ORDER_COUNT} orders of {} tenants", TENANTS.len()), |step| {
             let seeded = block_on(seed::seed(admin_url, &accounts.tenants, step))??;
             Ok(((), if seeded { String::new() } else { "they are there".into() }))
@@ -82,7 +82,7 @@ async fn tell(place: &Place, quiet: bool, system: &System, accounts: &Accounts) 
         mail: &system.infrastructure.mail,
         receiver: Receiver::listen(&accounts.webhook_secret).await?,
         folder: place.layout.dir().join("demo"),
-        rows: seed::rows_of(&system.infrastructure.admin_url, tenant).await?,
+        rows: seed::rows_of(system.infrastructure.admin_url.as_str(), tenant).await?,
     };
     tale.run().await
 }

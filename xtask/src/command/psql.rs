@@ -3,12 +3,11 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use waybill_devstack::{Credentials, Durability, Ports, Postgres, find_postgres};
+use waybill_devstack::{Credentials, Durability, Ports, Postgres, find_postgres, on_database};
 
 use crate::place::Place;
-use crate::remote::on_database;
 
 #[derive(Debug, Args)]
 pub(crate) struct Psql {
@@ -23,7 +22,8 @@ impl Psql {
             Some(external) => {
                 let program = find_postgres(None).map_or_else(|_| "psql".into(), |bin| bin.join("psql"));
                 let mut command = Command::new(program);
-                command.arg(on_database(&external.postgres_url, &place.database())?);
+                let server = external.postgres_url.parse().context("the address of Postgres is no URL")?;
+                command.arg(on_database(&server, &place.database()).as_str());
                 command
             }
             None => {

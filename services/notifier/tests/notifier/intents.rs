@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use deadpool_postgres::Pool;
 use tokio::sync::Notify;
-use waybill_consumer::{Batch, Delivery, Effect as _};
-use waybill_contract::{Fact, Schemas};
+use waybill_consumer::{Batch, Delivery};
+use waybill_contract::Fact;
 use waybill_domain::export::Channel;
 use waybill_notifier::Intents;
+use waybill_subscription::FactEffect as _;
 use waybill_testkit::TestDatabase;
 
 use crate::fixtures::{pool, succeeded};
@@ -15,7 +16,7 @@ use crate::fixtures::{pool, succeeded};
 const TOPIC: &str = "waybill.export.events";
 
 fn effect() -> Intents {
-    Intents::new(Arc::new(Schemas::embedded().expect("schemas")), Arc::new(Notify::new()))
+    Intents::new(Arc::new(Notify::new()))
 }
 
 /// Applies facts at offsets from `first_offset` in one committed transaction.
