@@ -112,6 +112,9 @@ async fn what_is_discarded_is_kept_with_its_reason_and_stays_so() {
     let discard = ["parked", "discard", "101", "--reason", "written by a test"];
     let discarded = ops.done(&discard).await;
     assert_eq!((text(&discarded, "state"), &discarded["behind"]), ("discarded".into(), &2.into()));
+    let signed = "SELECT count(*) FROM outbox.parked JOIN export.decisions ON principal = decided_by
+        WHERE seq = 101 AND action = 'parked.discard' AND reason = decision_reason";
+    assert_eq!(number(&system, signed).await, 1, "by the principal, and not by the api's login");
     assert_eq!(text(&ops.done(&discard).await, "state"), "discarded", "the same again is no error");
     let retry = ["parked", "retry", "101", "--reason", "needed after all"];
     assert_eq!(ops.refused(&retry).await, (4, "parked-settled".to_owned()));
