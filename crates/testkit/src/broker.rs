@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use nix::sys::signal::Signal;
-use rdkafka::admin::{AdminOptions, NewTopic, TopicReplication};
+use rdkafka::admin::{AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
 use waybill_devstack::{Kafka, fetch};
 
-use crate::kafka::{Record, admin, read_from};
+use crate::bounded::eventually;
+use crate::kafka::{Record, admin, has_topic, read_from};
 use crate::own::{Premises, gone, signal, stop};
 use crate::wire::Wire;
 
@@ -115,6 +116,29 @@ impl PrivateBroker {
         let made = admin(&self.bootstrap()).create_topics([&topic], &AdminOptions::new()).await;
         let made = made.unwrap_or_else(|error| panic!("cannot create {name}: {error}"));
         assert!(made.iter().all(Result::is_ok), "{made:?}");
+    }
+
+    /// Deletes a topic with all that it holds, and waits until no client is told of it any more.
+    ///
+    /// # Panics
+    /// When it refuses.
+    pub async fn delete_topic(&self, name: &str) {
+        let deleted = admin(&self.bootstrap()).delete_topics(&[name], &AdminOptions::new()).await;
+        let deleted = deleted.unwrap_or_else(|error| panic!("cannot delete {name}: {error}"));
+        assert!(deleted.iter().all(Result::is_ok), "{deleted:?}");
+        eventually("the topic is gone", async || (!has_topic(&self.bootstrap(), name).await).then_some(()))
+            .await;
+    }
+
+    /// Sets this property of a topic. Every other one that it had is taken back.
+    ///
+    /// # Panics
+    /// When it refuses.
+    pub async fn configure_topic(&self, name: &str, property: &str, value: &str) {
+        let change = AlterConfig::new(ResourceSpecifier::Topic(name)).set(property, value);
+        let changed = admin(&self.bootstrap()).alter_configs([&change], &AdminOptions::new()).await;
+        let changed = changed.unwrap_or_else(|error| panic!("cannot configure {name}: {error}"));
+        assert!(changed.iter().all(Result::is_ok), "{changed:?}");
     }
 
     /// Every record of a topic when its end is reached, by partition and offset.

@@ -148,6 +148,21 @@ pub(crate) async fn read_from(bootstrap: &str, topic: &str) -> Vec<Record> {
     }
 }
 
+/// Whether this broker tells its clients of a topic of that name.
+pub(crate) async fn has_topic(bootstrap: &str, topic: &str) -> bool {
+    let (name, bootstrap) = (topic.to_owned(), bootstrap.to_owned());
+    let asked = tokio::task::spawn_blocking(move || {
+        let consumer: BaseConsumer = client_of(&bootstrap).create()?;
+        let metadata = consumer.fetch_metadata(Some(&name), WAIT_MAX)?;
+        // A topic that is not there is answered for with an error.
+        Ok::<_, KafkaError>(metadata.topics().iter().any(|topic| topic.error().is_none()))
+    });
+    match asked.await {
+        Ok(Ok(has_topic)) => has_topic,
+        other => panic!("the broker does not say whether it has {topic}: {other:?}"),
+    }
+}
+
 /// Sends one record to a partition and waits until Kafka has it; gives its offset.
 ///
 /// # Panics

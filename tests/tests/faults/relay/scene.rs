@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio_postgres::{Client, GenericClient};
 use waybill_testkit::{
-    Launch, PrivateBroker, Process, Record, Settings, TestDatabase, TestTopics, eventually, read_to_end,
+    Launch, PrivateBroker, Process, Record, Settings, Status, TestDatabase, TestTopics, eventually,
+    read_to_end,
 };
 
 use super::ledger::Ledger;
@@ -21,6 +22,11 @@ pub(crate) const APPEND: &str = "
     SELECT $1, convert_to($2, 'UTF8'), id, ARRAY['ce_id'], ARRAY[convert_to(id, 'UTF8')], convert_to($3::bigint::text, 'UTF8')
     FROM (SELECT gen_random_uuid()::text AS id) AS made
     RETURNING event_id";
+
+/// The rows that the cursor has not passed for good.
+pub(crate) const UNSENT: &str = "
+    SELECT count(*) FROM outbox.events, outbox.cursor
+    WHERE xid >= pg_snapshot_xmin(from_snapshot) AND NOT pg_visible_in_snapshot(xid, from_snapshot)";
 
 /// An outbox of one's own with a topic.
 pub(crate) struct Scene {
@@ -46,8 +52,18 @@ impl Scene {
 
     /// With a topic on this broker, which relays reach under this address.
     pub(crate) async fn on_broker(broker: &PrivateBroker, bootstrap: &str, partitions: i32) -> Self {
+        Self::between(TestDatabase::fresh().await, broker, bootstrap, partitions).await
+    }
+
+    /// Between this database and a topic on this broker, which relays reach under this address.
+    pub(crate) async fn between(
+        database: TestDatabase,
+        broker: &PrivateBroker,
+        bootstrap: &str,
+        partitions: i32,
+    ) -> Self {
         broker.create_topic("events", partitions).await;
-        let scene = Self::of(TestDatabase::fresh().await, TestTopics::fresh(), "events".to_owned()).await;
+        let scene = Self::of(database, TestTopics::fresh(), "events".to_owned()).await;
         scene.with(|settings| settings.set("kafka.bootstrap", bootstrap))
     }
 
@@ -85,6 +101,15 @@ impl Scene {
     /// Starts a relay that stops itself at this point.
     pub(crate) fn relay_at(&self, point: &str) -> Process {
         Launch::roles(&["relay"], self.settings.clone()).fault_point(point).start()
+    }
+
+    /// Carries out an operator's command about the outbox.
+    pub(crate) async fn operate(&self, command: &[&str]) {
+        let url = self.database.admin_url();
+        let about = ["--schema", "outbox", "--database-url", &url, "--reason", "the cause is gone", "--yes"];
+        let command = Launch::command(&[command, &about[..]].concat(), self.settings.clone()).start();
+        let status = command.wait_over().await;
+        assert_eq!(status, Status::Exited(0), "{}", command.log().tail());
     }
 
     /// Commits one event of the key `key`.
@@ -132,9 +157,7 @@ impl Scene {
 
     /// Waits until every row that is committed now is behind the cursor.
     pub(crate) async fn drained(&self) {
-        let left = "SELECT count(*) FROM outbox.events, outbox.cursor
-                    WHERE NOT pg_visible_in_snapshot(xid, from_snapshot)";
-        eventually("the outbox is drained", async || (self.number(left).await == 0).then_some(())).await;
+        eventually("the outbox is drained", async || (self.number(UNSENT).await == 0).then_some(())).await;
     }
 
     /// What the topic holds.

@@ -4,25 +4,40 @@ use std::fmt;
 
 use rand::Rng;
 use rand::rngs::StdRng;
-use waybill_testkit::{PrivatePostgres, Process, Status, eventually};
+use rand::seq::SliceRandom;
+use tokio::time::Instant;
+use waybill_testkit::{PrivateBroker, PrivatePostgres, Process, Record, Status, eventually};
 
+use super::troubles::Troubles;
+use super::writers::{Gate, Pace};
 use crate::relay::scene::Scene;
 
 /// Where relays stop themselves, so that they are killed exactly there.
 const POINTS: [&str; 3] = ["relay.opened", "relay.sent", "relay.acknowledged"];
 
-/// How often a long campaign says how far it is.
-const TOLD_EVERY: u32 = 50;
+/// How many relays a round kills beside everything else: few in a short campaign, so that it has a whole round, and more in
+/// a long one, of which restarting servers would otherwise take up most.
+const RELAYS_A_ROUND_MIN: u32 = 8;
+const RELAYS_A_ROUND_MAX: u32 = 40;
+
+/// A long campaign has so many rounds.
+const ROUNDS: u32 = 25;
+
+/// How many rows the cursor has passed, those among them that it parked.
+const PASSED: &str = "
+    SELECT (SELECT coalesce(sum(events), 0)::bigint FROM outbox.batches) + (SELECT count(*) FROM outbox.parked)";
 
 /// Two relays, of which one may be active, and perhaps a third one that stands still.
 pub(super) struct Chaos<'a> {
-    scene: Scene,
+    pub(super) scene: Scene,
     server: &'a PrivatePostgres,
-    random: StdRng,
+    writers: Pace,
+    pub(super) random: StdRng,
     relays: Vec<Process>,
     /// Stopped in its work; it comes back after another one has taken over.
     zombie: Option<Process>,
-    told: Told,
+    pub(super) troubles: Troubles<'a>,
+    pub(super) told: Told,
 }
 
 /// What is left at the end.
@@ -31,7 +46,37 @@ pub(super) struct Survivors {
     pub(super) told: Told,
     /// A relay that works.
     pub(super) relay: Process,
+    /// What topics held before they were deleted.
+    pub(super) records: Vec<Record>,
 }
+
+/// One thing to do.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    KillRelay,
+    Freeze,
+    CutOff,
+    CrashDatabase,
+    KillBroker,
+    /// Lowers the limit of a topic, or raises it again.
+    TurnLimit,
+    /// Deletes a topic, or accepts the one that was made again.
+    TurnTopic,
+}
+
+/// A round has each of these, in any order: what is troubled in it is mended in it.
+const DEEDS: [Deed; 10] = [
+    Deed::Freeze,
+    Deed::Freeze,
+    Deed::Freeze,
+    Deed::CutOff,
+    Deed::CrashDatabase,
+    Deed::KillBroker,
+    Deed::TurnLimit,
+    Deed::TurnLimit,
+    Deed::TurnTopic,
+    Deed::TurnTopic,
+];
 
 /// What was done.
 #[derive(Debug, Default)]
@@ -41,64 +86,118 @@ pub(super) struct Told {
     zombies: u32,
     cut_off: u32,
     crashes: u32,
+    pub(super) brokers: u32,
+    pub(super) limits: u32,
+    pub(super) topics: u32,
 }
 
 impl Told {
     /// Whoever was killed and not only troubled.
     fn kills(&self) -> u32 {
-        self.at_point + self.anywhere + self.crashes
+        self.at_point + self.anywhere + self.crashes + self.brokers
     }
 }
 
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at_point, anywhere, zombies, cut_off, crashes } = self;
+        let Self { at_point, anywhere, zombies, cut_off, crashes, brokers, limits, topics } = self;
         write!(
             f,
             "{at_point} relays killed at a fault point, {anywhere} anywhere, {zombies} stopped past their lease, \
-             {cut_off} times all cut off from the database, {crashes} crashes of the database"
+             {cut_off} times all cut off from the database, {crashes} crashes of the database, {brokers} of the broker, \
+             {limits} times a limit lowered and raised, {topics} times a topic deleted and made again"
         )
     }
 }
 
 impl<'a> Chaos<'a> {
-    pub(super) fn of(scene: Scene, server: &'a PrivatePostgres, random: StdRng) -> Self {
+    pub(super) fn of(
+        scene: Scene,
+        server: &'a PrivatePostgres,
+        broker: &'a PrivateBroker,
+        writers: Pace,
+        fleeting: Gate,
+        random: StdRng,
+    ) -> Self {
         let relays = vec![scene.relay(), scene.relay()];
-        Self { scene, server, random, relays, zombie: None, told: Told::default() }
+        let (troubles, told) = (Troubles::of(broker, fleeting), Told::default());
+        Self { scene, server, writers, random, relays, zombie: None, troubles, told }
     }
 
-    /// Kills so many times, each time after some rows went through.
-    pub(super) async fn kill(mut self, kills: u32) -> Survivors {
-        let mut told = 0;
+    /// Kills at least so many times, in whole rounds, and at least until then; each time after some rows went through.
+    pub(super) async fn rage(mut self, kills: u32, until: Instant) -> Survivors {
+        let begun = Instant::now();
         while self.told.kills() < kills {
+            for deed in self.round(kills) {
+                self.some_rows_go_through().await;
+                self.carry_out(deed).await;
+                println!("{} s, {} kills: {deed:?}", begun.elapsed().as_secs(), self.told.kills());
+            }
+        }
+        while Instant::now() < until {
             self.some_rows_go_through().await;
-            match self.random.random_range(0..20) {
-                0 => self.crash().await,
-                1 => self.cut_off().await,
-                2..=4 => self.freeze().await,
-                _ => self.kill_one().await,
-            }
-            if self.told.kills() >= told + TOLD_EVERY {
-                told = self.told.kills();
-                println!("{told} of {kills} kills");
-            }
+            self.carry_out(Deed::KillRelay).await;
         }
         // One that is left may stand still, or be about to.
         let relay = self.scene.relay();
         for left in self.relays.drain(..).chain(self.zombie.take()) {
             left.kill().await;
         }
-        Survivors { scene: self.scene, told: self.told, relay }
+        Survivors { scene: self.scene, told: self.told, relay, records: self.troubles.records }
+    }
+
+    /// Everything that is done once or twice, between relays that are killed.
+    fn round(&mut self, kills: u32) -> Vec<Deed> {
+        let relays = (kills / ROUNDS).clamp(RELAYS_A_ROUND_MIN, RELAYS_A_ROUND_MAX);
+        let mut round: Vec<Deed> = (0..relays).map(|_| Deed::KillRelay).chain(DEEDS).collect();
+        round.shuffle(&mut self.random);
+        round
+    }
+
+    async fn carry_out(&mut self, deed: Deed) {
+        match deed {
+            Deed::KillRelay => {
+                let replacement = self.replacement();
+                self.kill_one(replacement).await;
+            }
+            Deed::Freeze => self.freeze().await,
+            Deed::CutOff => self.cut_off().await,
+            Deed::CrashDatabase => self.crash().await,
+            Deed::KillBroker => self.kill_broker().await,
+            Deed::TurnLimit => self.turn_limit().await,
+            Deed::TurnTopic => self.turn_topic().await,
+        }
     }
 
     /// Waits until a random number of rows has gone through, or a relay stands still at its point.
     async fn some_rows_go_through(&mut self) {
-        let wanted = self.scene.passed().await + self.random.random_range(1..300);
+        let wanted = self.scene.number(PASSED).await + self.random.random_range(1..300);
         eventually("rows to go through", async || {
-            let is_stopped = self.relays.iter().any(|relay| relay.status() == Status::Stopped);
-            (is_stopped || self.scene.passed().await >= wanted).then_some(())
+            (self.is_any_stopped() || self.scene.number(PASSED).await >= wanted).then_some(())
         })
         .await;
+    }
+
+    /// Waits until there is what is looked for. Whoever has to do it may stand still at its point: then it is killed.
+    pub(super) async fn until<T>(&mut self, what: &str, look: impl AsyncFn(&Scene) -> Option<T>) -> T {
+        loop {
+            let seen = eventually(what, async || match look(&self.scene).await {
+                Some(found) => Some(Some(found)),
+                None => self.is_any_stopped().then_some(None),
+            })
+            .await;
+            match seen {
+                Some(found) => return found,
+                None => {
+                    let replacement = self.scene.relay();
+                    self.kill_one(replacement).await;
+                }
+            }
+        }
+    }
+
+    fn is_any_stopped(&self) -> bool {
+        self.relays.iter().any(|relay| relay.status() == Status::Stopped)
     }
 
     /// One that stands still at its point, else any.
@@ -107,7 +206,7 @@ impl<'a> Chaos<'a> {
         stopped.unwrap_or_else(|| self.random.random_range(0..self.relays.len()))
     }
 
-    fn replacement(&mut self) -> Process {
+    pub(super) fn replacement(&mut self) -> Process {
         if self.random.random_bool(0.5) {
             return self.scene.relay();
         }
@@ -116,8 +215,8 @@ impl<'a> Chaos<'a> {
         self.scene.relay_at(&format!("{point}#{hit}"))
     }
 
-    async fn kill_one(&mut self) {
-        let (victim, replacement) = (self.victim(), self.replacement());
+    pub(super) async fn kill_one(&mut self, replacement: Process) {
+        let victim = self.victim();
         let killed = std::mem::replace(&mut self.relays[victim], replacement);
         let count = if killed.status() == Status::Stopped {
             &mut self.told.at_point
@@ -150,10 +249,17 @@ impl<'a> Chaos<'a> {
         self.told.cut_off += 1;
     }
 
-    /// Ends the database at once, and starts it again.
+    /// Ends the database at once, and starts it again. What nobody waited for is lost with it, and must not have been sent.
     async fn crash(&mut self) {
+        self.writers.make_haste().await;
+        self.server.freeze_log_writer().await;
+        // What was committed before, and then what nobody waited for.
+        for _ in 0..2 {
+            self.some_rows_go_through().await;
+        }
         self.server.crash().await;
         self.server.run();
+        self.writers.take_care();
         self.scene.reconnect().await;
         self.told.crashes += 1;
     }
