@@ -253,10 +253,13 @@ impl<'a> Chaos<'a> {
     async fn crash(&mut self) {
         self.writers.make_haste().await;
         self.server.freeze_log_writer().await;
-        // What was committed before, and then what nobody waited for.
-        for _ in 0..2 {
-            self.some_rows_go_through().await;
-        }
+        let last = self.scene.number("SELECT max(seq) FROM outbox.events").await;
+        let sent = format!("SELECT count(*) FROM outbox.batches WHERE last_seq > {last}");
+        self.until("a row is sent that nobody waited for", async |scene| {
+            (scene.number(&sent).await > 0).then_some(())
+        })
+        .await;
+        self.some_rows_go_through().await;
         self.server.crash().await;
         self.server.run();
         self.writers.take_care();
