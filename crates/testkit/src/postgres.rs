@@ -4,8 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tokio_postgres::Client;
 use waybill_devstack::{Credentials, Durability, Postgres};
 
+use crate::bounded::eventually;
 use crate::database::connect;
 use crate::own::{Premises, gone, signal, stop};
 
@@ -65,11 +67,20 @@ impl PrivatePostgres {
     /// # Panics
     /// When it does not answer.
     pub async fn freeze_log_writer(&self) {
-        let question = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'";
-        let row = connect(&self.url()).await.query_one(question, &[]).await;
-        let pid = Pid::from_raw(row.unwrap_or_else(|error| panic!("{question}: {error:?}")).get(0));
-        kill(pid, Signal::SIGSTOP).unwrap_or_else(|error| panic!("{error}"));
-        *self.frozen.lock().unwrap_or_else(PoisonError::into_inner) = Some(pid);
+        let client = connect(&self.url()).await;
+        eventually("the log's writer to be stopped where it holds no lock", async || {
+            let (pid, _) = log_writer(&client).await;
+            kill(pid, Signal::SIGSTOP).unwrap_or_else(|error| panic!("{error}"));
+            let (_, is_asleep) = log_writer(&client).await;
+            if !is_asleep {
+                // It may be writing, and whoever commits would wait for it.
+                kill(pid, Signal::SIGCONT).unwrap_or_else(|error| panic!("{error}"));
+                return None;
+            }
+            *self.frozen.lock().unwrap_or_else(PoisonError::into_inner) = Some(pid);
+            Some(())
+        })
+        .await;
     }
 
     /// Ends it at once, as `pg_ctl stop -m immediate` does and a power cut would: without a checkpoint, and with what of its
@@ -101,4 +112,12 @@ impl Drop for PrivatePostgres {
         stop(self.postgres.service());
         let _ = self.postgres.remove();
     }
+}
+
+/// The process that writes the log in the background, and whether it does nothing at this moment.
+async fn log_writer(client: &Client) -> (Pid, bool) {
+    let question = "SELECT pid, wait_event IS NOT DISTINCT FROM 'WalWriterMain' FROM pg_stat_activity
+        WHERE backend_type = 'walwriter'";
+    let row = client.query_one(question, &[]).await.unwrap_or_else(|error| panic!("{question}: {error:?}"));
+    (Pid::from_raw(row.get(0)), row.get(1))
 }

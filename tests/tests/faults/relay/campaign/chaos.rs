@@ -27,6 +27,9 @@ const ROUNDS: u32 = 25;
 const PASSED: &str = "
     SELECT (SELECT coalesce(sum(events), 0)::bigint FROM outbox.batches) + (SELECT count(*) FROM outbox.parked)";
 
+/// How many versions stand, of which a crash takes back those that nobody waited for.
+pub(super) const COMMITTED: &str = "SELECT sum(version)::bigint FROM campaign.keys";
+
 /// Two relays, of which one may be active, and perhaps a third one that stands still.
 pub(super) struct Chaos<'a> {
     pub(super) scene: Scene,
@@ -86,6 +89,8 @@ pub(super) struct Told {
     zombies: u32,
     cut_off: u32,
     crashes: u32,
+    /// Versions that were committed and that a crash took back.
+    lost: i64,
     pub(super) brokers: u32,
     pub(super) limits: u32,
     pub(super) topics: u32,
@@ -100,14 +105,22 @@ impl Told {
 
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at_point, anywhere, zombies, cut_off, crashes, brokers, limits, topics } = self;
+        let Self { at_point, anywhere, zombies, cut_off, crashes, lost, brokers, limits, topics } = self;
         write!(
             f,
             "{at_point} relays killed at a fault point, {anywhere} anywhere, {zombies} stopped past their lease, \
-             {cut_off} times all cut off from the database, {crashes} crashes of the database, {brokers} of the broker, \
+             {cut_off} times all cut off from the database, {crashes} crashes of the database that took back \
+             {lost} versions, {brokers} of the broker, \
              {limits} times a limit lowered and raised, {topics} times a topic deleted and made again"
         )
     }
+}
+
+/// A relay ends when it is killed and not otherwise.
+fn must_not_have_ended(relay: &Process) {
+    let status = relay.status();
+    let is_there = matches!(status, Status::Running | Status::Stopped);
+    assert!(is_there, "a relay ended by itself, {status:?}, the end of its log:\n{}", relay.log().tail());
 }
 
 impl<'a> Chaos<'a> {
@@ -169,18 +182,17 @@ impl<'a> Chaos<'a> {
         }
     }
 
-    /// Waits until a random number of rows has gone through, or a relay stands still at its point.
+    /// Waits until a random number of rows has gone through.
     async fn some_rows_go_through(&mut self) {
         let wanted = self.scene.number(PASSED).await + self.random.random_range(1..300);
-        eventually("rows to go through", async || {
-            (self.is_any_stopped() || self.scene.number(PASSED).await >= wanted).then_some(())
-        })
-        .await;
+        self.until("rows to go through", async |scene| (scene.number(PASSED).await >= wanted).then_some(()))
+            .await;
     }
 
     /// Waits until there is what is looked for. Whoever has to do it may stand still at its point: then it is killed.
     pub(super) async fn until<T>(&mut self, what: &str, look: impl AsyncFn(&Scene) -> Option<T>) -> T {
         loop {
+            self.relays.iter().chain(&self.zombie).for_each(must_not_have_ended);
             let seen = eventually(what, async || match look(&self.scene).await {
                 Some(found) => Some(Some(found)),
                 None => self.is_any_stopped().then_some(None),
@@ -218,6 +230,7 @@ impl<'a> Chaos<'a> {
     pub(super) async fn kill_one(&mut self, replacement: Process) {
         let victim = self.victim();
         let killed = std::mem::replace(&mut self.relays[victim], replacement);
+        must_not_have_ended(&killed);
         let count = if killed.status() == Status::Stopped {
             &mut self.told.at_point
         } else {
@@ -227,25 +240,43 @@ impl<'a> Chaos<'a> {
         killed.kill().await;
     }
 
-    /// Stops one, and lets the one that was stopped before come back, in a place that another one loses.
+    /// Stops the active one for so long that another one takes over, and lets the one that was stopped before come back in
+    /// its place.
     async fn freeze(&mut self) {
-        let victim = self.victim();
-        self.relays[victim].stop().await;
-        let back = match self.zombie.take() {
+        let mut back = match self.zombie.take() {
             Some(zombie) => {
                 zombie.go_on();
                 zombie
             }
             None => self.replacement(),
         };
-        self.zombie = Some(std::mem::replace(&mut self.relays[victim], back));
-        self.told.zombies += 1;
+        loop {
+            let (victim, fence) = (self.victim(), self.scene.fence().await);
+            self.relays[victim].stop().await;
+            let frozen = std::mem::replace(&mut self.relays[victim], back);
+            let passed = self.scene.number(PASSED).await;
+            let is_taken_over = self
+                .until("another one takes over, or goes on", async |scene| {
+                    let is_taken_over = scene.fence().await > fence;
+                    (is_taken_over || scene.number(PASSED).await > passed).then_some(is_taken_over)
+                })
+                .await;
+            if is_taken_over {
+                self.zombie = Some(frozen);
+                self.told.zombies += 1;
+                return;
+            }
+            // It stood by: it comes back in the place of the next one.
+            frozen.go_on();
+            back = frozen;
+        }
     }
 
     /// Breaks off what connections the relays have to the database.
     async fn cut_off(&mut self) {
-        let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'waybill_relay'";
-        self.scene.run(cut).await;
+        let cut = "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE usename = 'waybill_relay'";
+        self.until("a connection to be cut", async |scene| (scene.number(cut).await > 0).then_some(())).await;
         self.told.cut_off += 1;
     }
 
@@ -260,10 +291,12 @@ impl<'a> Chaos<'a> {
         })
         .await;
         self.some_rows_go_through().await;
+        let committed = self.scene.number(COMMITTED).await;
         self.server.crash().await;
         self.server.run();
         self.writers.take_care();
         self.scene.reconnect().await;
+        self.told.lost += committed.saturating_sub(self.scene.number(COMMITTED).await).max(0);
         self.told.crashes += 1;
     }
 }
