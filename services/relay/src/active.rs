@@ -46,7 +46,7 @@ pub(crate) async fn relay(
     options: &Options,
     wakes: &Wakes,
     taken: Taken,
-    oldest: &mut OldestAge,
+    oldest: &OldestAge,
 ) -> Result<End, Error> {
     let Taken { cursor, asked } = taken;
     let lease = Lease::keep(context, options, cursor.fence, asked);
@@ -56,8 +56,21 @@ pub(crate) async fn relay(
     let watch = Watch::start(pool.clone(), context.kafka_settings(), options, cursor.fence)?;
     let timers = Timers::start();
     let (more, poll_at) = (More::Unknown, Instant::now());
-    let mut active =
-        Active { context, pool, options, wakes, cursor, reading, more, poll_at, line, retry, watch, timers };
+    let mut active = Active {
+        context,
+        pool,
+        options,
+        wakes,
+        oldest,
+        cursor,
+        reading,
+        more,
+        poll_at,
+        line,
+        retry,
+        watch,
+        timers,
+    };
     let flush_is_over = async {
         context.shutdown.cancelled().await;
         sleep(SHUTDOWN_FLUSH_MAX).await;
@@ -86,6 +99,7 @@ pub(crate) struct Active<'a> {
     pool: &'a Pool,
     pub(crate) options: &'a Options,
     wakes: &'a Wakes,
+    oldest: &'a OldestAge,
     pub(crate) cursor: Cursor,
     pub(crate) reading: Reading,
     more: More,
@@ -203,7 +217,7 @@ impl Active<'_> {
                 && read.is_free()
                 && moved.is_free()
             {
-                self.drain(database, hold_id).await?;
+                self.drain_holds(database, hold_id).await?;
                 continue;
             }
             if moved.is_free() {
@@ -284,6 +298,9 @@ impl Active<'_> {
             Answer::Survey(survey) => self.reading.surveyed(survey, self.options.page),
             Answer::Pending(0) => {
                 self.more = More::None;
+                if self.cursor.window.is_drained() {
+                    self.oldest.saw(None);
+                }
                 self.poll_at = Instant::now() + self.options.poll_interval;
             }
             Answer::Pending(rows) => self.more = More::Waits { rows },
@@ -340,6 +357,7 @@ impl Active<'_> {
         }
         if let Some(batch) = change.batch() {
             self.line.passed(batch.last_seq);
+            self.oldest.moved();
             metrics::count(&metrics::BATCHES, &self.options.outbox, 1);
             metrics::count(&metrics::ROWS, &self.options.outbox, u64::from(batch.events.unsigned_abs()));
             tracing::debug!(outbox.seq = batch.last_seq, events = batch.events, "acknowledged");

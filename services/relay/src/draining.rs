@@ -1,4 +1,4 @@
-//! Sends the rows of a hold: in their order, by the active relay, with nothing of the window on the line.
+//! Sends the rows of holds: of each in their order, by the active relay, with nothing of the window on the line.
 
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
@@ -21,21 +21,38 @@ enum Rest {
 }
 
 impl Active<'_> {
-    /// Sends what may be sent of a hold, for at most a turn, and ends it if nothing is left. The window's rows were all
-    /// passed before; none is read meanwhile, so that nothing is parked under the hold while it is looked at.
-    pub(crate) async fn drain(&mut self, database: &Database, hold_id: i64) -> Result<(), Interrupt> {
+    /// Gives the holds their turn: this one, and then as many more as may go on before it is over. The window's turn after it is
+    /// as long whether one hold took it up or a hundred did.
+    pub(crate) async fn drain_holds(&mut self, database: &Database, first: i64) -> Result<(), Interrupt> {
+        let mut turn = Turn::begin(Instant::now());
+        let (mut next, mut drained) = (Some(first), Ok(()));
+        while let Some(hold_id) = next {
+            turn.takes_up(self.line.holds.take_parked(hold_id));
+            drained = self.drain(database, hold_id, &mut turn).await;
+            turn.lays_down();
+            let now = Instant::now();
+            let is_over = self.context.shutdown.is_cancelled() || turn.is_over(now);
+            // A failure that nobody has dealt with is not the next hold's.
+            let may_go_on = drained.is_ok() && !is_over && !self.line.absorb();
+            next = self.line.holds.resumable(now).filter(|_| may_go_on);
+        }
+        self.timers.window_until = Instant::now() + TURN;
+        self.look_again();
+        drained
+    }
+
+    /// Sends what may be sent of a hold in this turn, and ends it if nothing is left. The window's rows were all passed before;
+    /// none is read meanwhile, so that nothing is parked under the hold while it is looked at.
+    async fn drain(&mut self, database: &Database, hold_id: i64, turn: &mut Turn) -> Result<(), Interrupt> {
         let alone_until = self.line.enter_hold();
-        let mut turn = Turn::begin(self.line.holds.take_parked(hold_id), Instant::now());
         let drained = loop {
-            match self.drain_from_start(database, hold_id, &mut turn).await {
+            match self.drain_from_start(database, hold_id, turn).await {
                 Ok(Rest::Again) => {}
                 Ok(Rest::Stands) => break Ok(()),
                 Err(interrupt) => break Err(interrupt),
             }
         };
         self.line.leave_hold(alone_until);
-        self.timers.window_until = Instant::now() + TURN;
-        self.look_again();
         drained
     }
 

@@ -289,7 +289,7 @@ impl Active<'_> {
         Ok(())
     }
 
-    /// The hold whose rows are sent now, unless it is the window's turn.
+    /// The hold with which the turn of the holds begins now, unless it is the window's turn.
     pub(crate) fn next_hold(&self) -> Option<i64> {
         let now = Instant::now();
         let is_window_idle = self.is_idle() && self.line.is_clear();

@@ -1,20 +1,21 @@
-//! How long a hold's rows have the line before the window has its turn again.
+//! How long the rows of holds have the line before the window has its turn again.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A hold and the window take turns of this length, so that neither waits for the end of the other's backlog.
+/// The holds and the window take turns of this length, so that neither waits for the end of the other's backlog.
 pub(crate) const TURN: Duration = Duration::from_secs(1);
 
-/// The longest turn of a hold.
+/// The longest turn of holds.
 const TURN_MAX: Duration = Duration::from_secs(10);
 
 /// As many times as much as was parked under a hold since its last turn has it to send in this one. Above 1 a hold becomes
 /// smaller with every turn, however much comes.
 const GAIN: u64 = 2;
 
-/// A hold's turn: it lasts for [`TURN`], and longer if by then it has sent less than it has to, but not beyond [`TURN_MAX`].
+/// The turn of one hold after the other: it lasts for [`TURN`], and longer if by then the one that goes on has sent less than
+/// it has to, but not beyond [`TURN_MAX`].
 #[derive(Debug)]
 pub(crate) struct Turn {
     until: Instant,
@@ -23,14 +24,24 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The turn of a hold under which so many rows were parked since its last one.
-    pub(crate) fn begin(parked: u64, now: Instant) -> Self {
-        Self { until: now + TURN, at_most: now + TURN_MAX, owed: parked.saturating_mul(GAIN) }
+    /// A turn in which no hold goes on yet.
+    pub(crate) fn begin(now: Instant) -> Self {
+        Self { until: now + TURN, at_most: now + TURN_MAX, owed: 0 }
     }
 
-    /// Notes that so many rows were sent.
+    /// A hold goes on, under which so many rows were parked since its last turn.
+    pub(crate) fn takes_up(&mut self, parked: u64) {
+        self.owed = parked.saturating_mul(GAIN);
+    }
+
+    /// Notes that so many of its rows were sent.
     pub(crate) fn sent(&mut self, rows: u64) {
         self.owed = self.owed.saturating_sub(rows);
+    }
+
+    /// It can do no more in this turn, and keeps no other from it.
+    pub(crate) fn lays_down(&mut self) {
+        self.owed = 0;
     }
 
     /// Whether it is over.
@@ -53,9 +64,10 @@ mod tests {
     #[test]
     fn a_turn_lasts_until_twice_as_much_is_sent_as_was_parked_but_not_for_ever() {
         let now = Instant::now();
-        let short = Turn::begin(0, now);
+        let short = Turn::begin(now);
         assert!(!short.is_over(now) && short.is_over(now + TURN));
-        let mut long = Turn::begin(1_000, now);
+        let mut long = Turn::begin(now);
+        long.takes_up(1_000);
         long.sent(1_999);
         assert!(!long.is_over(now + TURN_MAX - SECOND));
         assert!(long.is_over(now + TURN_MAX));
@@ -64,9 +76,22 @@ mod tests {
     }
 
     #[test]
+    fn what_one_hold_still_had_to_send_when_it_ended_makes_the_turn_of_the_next_no_longer() {
+        let now = Instant::now();
+        let mut turn = Turn::begin(now);
+        turn.takes_up(1_000);
+        assert!(!turn.is_over(now + TURN));
+        turn.lays_down();
+        assert!(turn.is_over(now + TURN) && !turn.is_over(now));
+        turn.takes_up(1);
+        assert!(!turn.is_over(now + TURN) && turn.is_over(now + TURN_MAX));
+    }
+
+    #[test]
     fn somebody_looks_whenever_a_turn_may_be_over() {
         let now = Instant::now();
-        let turn = Turn::begin(1, now);
+        let mut turn = Turn::begin(now);
+        turn.takes_up(1);
         assert_eq!(turn.next_look(now), now + TURN);
         assert_eq!(turn.next_look(now + TURN), now + TURN_MAX);
     }
@@ -75,7 +100,8 @@ mod tests {
     fn turns_until_empty(held: u64, inflow: u64, outflow: u64) -> Option<usize> {
         let (mut held, mut parked, mut now) = (held, 0, Instant::now());
         (1..200).find(|_| {
-            let (mut turn, begun) = (Turn::begin(parked, now), now);
+            let (mut turn, begun) = (Turn::begin(now), now);
+            turn.takes_up(parked);
             while !turn.is_over(now) && held > 0 {
                 now += SECOND / 10;
                 turn.sent(held.min(outflow / 10));
