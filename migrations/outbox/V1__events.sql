@@ -162,17 +162,27 @@ CREATE TABLE decisions (
     reason text NOT NULL CHECK (reason <> '')
 );
 
--- Whoever records decisions above also signs with the login what is decided about a row, whatever the statement says. The
--- api records its own elsewhere, and names its principals here.
+-- Whoever records decisions above also signs with the login what is decided about a row, whatever the statement says, and
+-- gives a reason with it: a name never comes to stand beside what somebody else once said. The same words may be given
+-- again; that they were is seen from the time. The api records its own elsewhere, and names its principals here.
 CREATE FUNCTION sign_decision() RETURNS trigger
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    is_given boolean;
 BEGIN
-    IF has_any_column_privilege('decisions', 'INSERT') THEN
-        NEW.decided_by := 'postgres:' || session_user;
-        IF TG_TABLE_NAME = 'parked' THEN
-            NEW.decided_at := now();
-        END IF;
+    IF NOT has_any_column_privilege('decisions', 'INSERT') THEN
+        RETURN NEW;
     END IF;
+    IF TG_TABLE_NAME = 'parked' THEN
+        is_given := (NEW.decision_reason, NEW.decided_at) IS DISTINCT FROM (OLD.decision_reason, OLD.decided_at);
+        NEW.decided_at := now();
+    ELSE
+        is_given := (NEW.decision_reason, NEW.recorded_at) IS DISTINCT FROM (OLD.decision_reason, OLD.recorded_at);
+    END IF;
+    IF NOT is_given OR coalesce(btrim(NEW.decision_reason), '') = '' THEN
+        RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = 'a decision needs a reason: set decision_reason';
+    END IF;
+    NEW.decided_by := 'postgres:' || session_user;
     RETURN NEW;
 END
 $$;
@@ -206,6 +216,25 @@ REVOKE ALL ON FUNCTION keep_settled() FROM PUBLIC;
 CREATE TRIGGER parked_settled BEFORE UPDATE ON parked FOR EACH ROW
 WHEN (OLD.state = 'sent' OR (OLD.state = 'discarded' AND NEW.state <> 'sent'))
 EXECUTE FUNCTION keep_settled();
+
+-- That Kafka refuses a row is for the relay to say: whoever may not move the cursor is none.
+CREATE FUNCTION keep_refusal_to_the_relay() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NOT has_any_column_privilege('cursor', 'UPDATE') THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'integrity_constraint_violation',
+            MESSAGE = format('only a relay may say that the parked row %s is refused', OLD.seq);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+REVOKE ALL ON FUNCTION keep_refusal_to_the_relay() FROM PUBLIC;
+
+CREATE TRIGGER parked_refusal BEFORE UPDATE ON parked FOR EACH ROW
+WHEN (OLD.state = 'waiting' AND NEW.state = 'refused')
+EXECUTE FUNCTION keep_refusal_to_the_relay();
 
 -- Makes the daily partitions of today and the days ahead (UTC), and answers how many it made. A partition is made on its
 -- own and then attached: that takes SHARE UPDATE EXCLUSIVE on its parent, which neither a writer nor a reader stands in

@@ -1,6 +1,7 @@
 //! `waybill outbox install`, and what it gives to whom.
 
 use serde_json::Value;
+use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use waybill_outbox::upkeep;
 use waybill_testkit::{Launch, ROLE_PASSWORD, TestTopics, eventually};
@@ -64,6 +65,10 @@ async fn a_relay_may_do_in_an_installed_outbox_what_the_products_own_may_in_its(
     let granted = "
         SELECT c.relname || ' ' || privilege_type
         FROM pg_class AS c, aclexplode(c.relacl)
+        WHERE c.relnamespace = to_regnamespace($1) AND grantee = 'waybill_relay'::regrole
+        UNION
+        SELECT c.relname || '.' || a.attname || ' ' || privilege_type
+        FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid, aclexplode(a.attacl)
         WHERE c.relnamespace = to_regnamespace($1) AND grantee = 'waybill_relay'::regrole
         UNION
         SELECT p.proname || ' ' || privilege_type
@@ -190,9 +195,9 @@ async fn an_operator_who_decides_by_hand_signs_no_other_name_and_turns_nothing_b
     for decided in [
         "UPDATE parked SET state = 'discarded', decided_by = 'postgres:alice', decided_at = '2001-01-01',
              decision_reason = 'r' WHERE seq = 1",
-        "UPDATE parked SET state = 'waiting' WHERE seq = 2",
-        "UPDATE parked SET decided_by = 'sva_1' WHERE seq = 3",
-        "UPDATE topics SET topic_id = 'new', decided_by = 'sva_1' WHERE topic = 't'",
+        "UPDATE parked SET state = 'waiting', decision_reason = 'r' WHERE seq = 2",
+        "UPDATE parked SET decided_by = 'sva_1', decision_reason = 'r' WHERE seq = 3",
+        "UPDATE topics SET topic_id = 'new', decided_by = 'sva_1', decision_reason = 'r' WHERE topic = 't'",
     ] {
         assert_eq!(operator.execute(decided, &[]).await.expect(decided), 1);
     }
@@ -206,9 +211,61 @@ async fn an_operator_who_decides_by_hand_signs_no_other_name_and_turns_nothing_b
         "UPDATE parked SET state = 'refused' WHERE seq = 4",
         "UPDATE parked SET decided_by = 'sva_1' WHERE seq = 4",
     ] {
-        let refused = operator.execute(turned_back, &[]).await.expect_err(turned_back);
-        let code = refused.code().map(SqlState::code).unwrap_or_default();
-        assert!(code.starts_with("23"), "{turned_back}: {refused:?}");
+        breaks_integrity(&operator, turned_back).await;
+    }
+}
+
+/// The statement is refused because of what stands in the tables, and not for a privilege that is missing.
+async fn breaks_integrity(db: &Client, statement: &str) {
+    let refused = db.execute(statement, &[]).await.expect_err(statement);
+    let code = refused.code().map(SqlState::code).unwrap_or_default();
+    assert!(code.starts_with("23"), "{statement}: {refused:?}");
+}
+
+#[tokio::test]
+async fn a_name_comes_to_stand_beside_no_reason_of_another_and_only_a_relay_says_that_a_row_is_refused() {
+    let team = Team::with_outbox().await;
+    let seed = format!(
+        "SET search_path = {SCHEMA};
+         INSERT INTO holds (scope, topic, key, code, detail) VALUES ('key', 't', 'k', 'code', '');
+         INSERT INTO parked
+             (seq, hold_id, state, xid, topic, event_id, header_names, header_values, created_at, code,
+              decided_by, decided_at, decision_reason)
+         SELECT n, 1, state, '5', 't', 'e', '{{}}', '{{}}', now(), 'code', 'postgres:alice', '2001-01-01', 'hers'
+         FROM unnest(ARRAY['refused', 'waiting']) WITH ORDINALITY AS row (state, n);
+         INSERT INTO topics (topic, topic_id, decided_by, decision_reason)
+         VALUES ('t', 'old', 'postgres:alice', 'hers')"
+    );
+    team.run(&seed).await;
+    let operator = team.database.role("stats").await;
+    operator.batch_execute(&format!("SET search_path = {SCHEMA}")).await.expect("set");
+    for left_out in [
+        "UPDATE parked SET state = 'waiting' WHERE seq = 1",
+        "UPDATE parked SET state = 'discarded', decided_by = 'postgres:bob' WHERE seq = 1",
+        "UPDATE parked SET state = 'waiting', decision_reason = ' ' WHERE seq = 1",
+        "UPDATE topics SET topic_id = 'new' WHERE topic = 't'",
+        "UPDATE parked SET state = 'refused' WHERE seq = 2",
+    ] {
+        breaks_integrity(&operator, left_out).await;
+    }
+    assert_eq!(team.count("parked WHERE decided_by = 'postgres:alice'").await, 2);
+    let again =
+        "UPDATE parked SET state = 'waiting', decided_at = now(), decision_reason = 'hers' WHERE seq = 1";
+    assert_eq!(operator.execute(again, &[]).await.expect("the same words, given anew"), 1);
+
+    let relay = team.database.role("relay").await;
+    assert_eq!(RELAY, "waybill_relay");
+    relay.batch_execute(&format!("SET search_path = {SCHEMA}")).await.expect("set");
+    assert_eq!(relay.execute("UPDATE parked SET state = 'refused'", &[]).await.expect("it says so"), 2);
+    for signed in [
+        "UPDATE parked SET decided_by = 'postgres:alice'",
+        "UPDATE topics SET decided_by = 'postgres:alice'",
+        "INSERT INTO parked
+             (seq, hold_id, state, xid, topic, event_id, header_names, header_values, created_at, decided_by)
+         VALUES (3, 1, 'waiting', '5', 't', 'e', '{}', '{}', now(), 'postgres:alice')",
+    ] {
+        let refused = relay.execute(signed, &[]).await.expect_err(signed);
+        assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{signed}");
     }
 }
 
