@@ -1,27 +1,15 @@
 //! What the documents claim by the name of a test is shown by a test of that name.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::{fs, process};
+
+use waybill_testkit::documents::{spans, texts};
 
 /// A name in the documents with so many underscores is a test's: nothing else of ours is called by a whole sentence.
 const UNDERSCORES_MIN: usize = 4;
 
-/// Metrics are called by long names too.
+/// Metrics are called by long names too, and so are the figures of the bench, which its sources name.
 const METRICS: &str = "waybill_";
-
-/// The text of every file below the root that git knows or would take, and whose name ends so.
-fn texts(pattern: &str) -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let listed = process::Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern])
-        .current_dir(&root)
-        .output()
-        .expect("git lists the files");
-    let names = String::from_utf8(listed.stdout).expect("names in UTF-8");
-    let names = names.split('\0').filter(|name| root.join(name).is_file());
-    names.map(|name| (name.to_owned(), fs::read_to_string(root.join(name)).expect("a text"))).collect()
-}
+const BENCH: &str = "bench/*.rs";
 
 /// The functions that a test runner calls.
 fn tests_in(text: &str) -> impl Iterator<Item = String> {
@@ -40,6 +28,21 @@ fn tests_in(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// Whether this is a test's name.
+fn is_name(word: &str) -> bool {
+    word.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_')
+        && word.matches('_').count() >= UNDERSCORES_MIN
+        && !word.starts_with(METRICS)
+}
+
+#[test]
+fn a_whole_sentence_is_a_tests_name_and_a_metrics_is_none() {
+    assert!(is_name("a_dump_of_postgres_18_is_read_in"));
+    for other in ["row_was_sent", "waybill_relay_oldest_unsent_age_seconds", "a_b_c_d_E", "a b_c_d_e_f"] {
+        assert!(!is_name(other), "{other}");
+    }
+}
+
 #[test]
 fn only_what_a_test_runner_calls_is_a_test() {
     let text = "#[test]\nfn one() {}\nfn helps() {}\n    #[tokio::test(flavor = \"multi_thread\")]\n    \
@@ -50,16 +53,15 @@ fn only_what_a_test_runner_calls_is_a_test() {
 #[test]
 fn every_test_that_the_documents_name_is_there() {
     let tests: BTreeSet<String> = texts("*.rs").iter().flat_map(|(_, text)| tests_in(text)).collect();
-    let is_name = |word: &str| word.chars().all(|char| char.is_ascii_lowercase() || char == '_');
+    let bench: String = texts(BENCH).into_iter().map(|(_, text)| text).collect();
+    let is_figure = |name: &str| bench.contains(&format!("\"{name}\""));
     let mut named = 0;
     let mut missing = Vec::new();
     for (path, text) in texts("*.md") {
-        for word in text.split('`').skip(1).step_by(2).filter(|word| is_name(word)) {
-            if word.matches('_').count() >= UNDERSCORES_MIN && !word.starts_with(METRICS) {
-                named += 1;
-                if !tests.contains(word) {
-                    missing.push(format!("{path} names the test {word}, which is not there"));
-                }
+        for name in spans(&text).filter(|span| is_name(span) && !is_figure(span)) {
+            named += 1;
+            if !tests.contains(name) {
+                missing.push(format!("{path} names the test {name}, which is not there"));
             }
         }
     }

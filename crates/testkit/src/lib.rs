@@ -11,6 +11,7 @@ mod bounded;
 mod broker;
 mod caller;
 mod database;
+pub mod documents;
 mod environment;
 mod kafka;
 mod log;

@@ -1,41 +1,36 @@
 //! What the documents tell people to type is what can be typed.
 
-use std::path::{Path, PathBuf};
-use std::{fs, process};
-
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use waybill_testkit::documents::{blocks, spans, texts};
 
 use super::Cli;
 
 /// Where a command line ends, or one inside of it begins. What a comment says begins behind the two blanks.
 const BOUNDARIES: [&str; 9] = ["\n", "  ", "$(", ")", "&&", " | ", " > ", " &", " #"];
 
-/// Every document, by its path.
-fn documents() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let listed =
-        process::Command::new("git").args(["ls-files", "-z", "--", "*.md"]).current_dir(&root).output();
-    let names = String::from_utf8(listed.expect("git lists the files").stdout).expect("names in UTF-8");
-    let names = names.split('\0').filter(|name| root.join(name).is_file());
-    names.map(|name| (name.into(), fs::read_to_string(root.join(name)).expect("a text"))).collect()
-}
+/// What somebody could put where a document leaves open what it is.
+const SAMPLES: [(&str, &str); 10] = [
+    ("EXPORT_ID", "exp_1"),
+    ("ID", "exp_1"),
+    ("NAME", "shop"),
+    ("NOUN", "parked"),
+    ("ROLE", "relay"),
+    ("SEQ", "1"),
+    ("SERVICE_ACCOUNT_ID", "sva_1"),
+    ("TENANT_ID", "ten_1"),
+    ("URL", "postgres://localhost/shop"),
+    ("VERB", "list"),
+];
+
+/// The same where it only shows that a flag wants something.
+const SAMPLES_OF_FLAGS: [(&str, &str); 2] = [("--reason", "because"), ("--scope", "exports:read")];
 
 /// The command lines of a document: those between fences, and those between backticks in its text, which may go on in the
 /// next line.
 fn command_lines(document: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (n, part) in document.split("```").enumerate() {
-        if n % 2 == 1 {
-            lines.extend(commands_in(part));
-        } else {
-            for span in part.split('`').skip(1).step_by(2) {
-                let line: Vec<&str> = span.split_whitespace().collect();
-                lines.extend(commands_in(&line.join(" ")));
-            }
-        }
-    }
-    lines
+    let texts = spans(document).map(|span| span.split_whitespace().collect::<Vec<_>>().join(" "));
+    texts.chain(blocks(document).map(str::to_owned)).flat_map(|text| commands_in(&text)).collect()
 }
 
 fn commands_in(text: &str) -> Vec<String> {
@@ -65,14 +60,48 @@ fn alternatives(line: &str) -> Vec<String> {
     }
 }
 
-/// What stands for something that the reader knows: `SEQ`, `ROLE…`, or the rest of a command.
-fn is_placeholder(word: &str) -> bool {
-    word.contains('…') || word.chars().all(|char| char.is_ascii_uppercase() || char == '_')
+/// The words as somebody could type them, with a sample for each that the reader knows: `SEQ`, `ROLE…`. What stands for the
+/// rest of a command is left out.
+fn typed(words: Vec<String>) -> Result<Vec<String>, String> {
+    let sample_of = |samples: &[(&str, &str)], wanted: &str| {
+        let sample = samples.iter().find(|(name, _)| *name == wanted).map(|(_, sample)| (*sample).to_owned());
+        sample.ok_or_else(|| format!("nobody knows what to type for {wanted}"))
+    };
+    let mut typed: Vec<String> = Vec::with_capacity(words.len());
+    for word in words {
+        if word == "…" {
+            if let Some(flag) = typed.last().filter(|last| last.starts_with("--")) {
+                typed.push(sample_of(&SAMPLES_OF_FLAGS, flag)?);
+            }
+            continue;
+        }
+        let name = word.trim_end_matches('…');
+        if !name.is_empty() && name.chars().all(|char| char.is_ascii_uppercase() || char == '_') {
+            typed.push(sample_of(&SAMPLES, name)?);
+        } else {
+            typed.push(word);
+        }
+    }
+    Ok(typed)
 }
 
 /// What nobody could type of this line, if there is something. A command is often only named, without all that it takes.
 fn complaint(line: &str) -> Option<String> {
-    let error = Cli::try_parse_from(words(line)).err()?;
+    let words = match typed(words(line)) {
+        Ok(words) => words,
+        Err(complaint) => return Some(complaint),
+    };
+    let last = words.last().cloned().unwrap_or_default();
+    let error = Cli::try_parse_from(words).err()?;
+    // The value of the last flag is left out.
+    if let (Some(ContextValue::String(value)), Some(ContextValue::String(flag))) =
+        (error.get(ContextKind::InvalidValue), error.get(ContextKind::InvalidArg))
+        && value.is_empty()
+        && last.starts_with("--")
+        && flag.split(' ').next() == Some(&last)
+    {
+        return None;
+    }
     let is_only_named = [
         ErrorKind::DisplayHelp,
         ErrorKind::DisplayVersion,
@@ -80,25 +109,18 @@ fn complaint(line: &str) -> Option<String> {
         ErrorKind::MissingRequiredArgument,
         ErrorKind::MissingSubcommand,
     ];
-    if is_only_named.contains(&error.kind()) {
-        return None;
-    }
-    let said = [ContextKind::InvalidValue, ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
-    let is_known_to_the_reader = said
-        .iter()
-        .any(|kind| matches!(error.get(*kind), Some(ContextValue::String(word)) if is_placeholder(word)));
-    (!is_known_to_the_reader).then(|| error.to_string())
+    (!is_only_named.contains(&error.kind())).then(|| error.to_string())
 }
 
 #[test]
 fn every_command_line_in_the_documents_can_be_typed() {
     let mut found = 0;
     let mut complaints = Vec::new();
-    for (path, text) in documents() {
+    for (path, text) in texts("*.md") {
         for line in command_lines(&text) {
             found += 1;
             let wrong = alternatives(&line).iter().filter_map(|line| complaint(line)).collect::<Vec<_>>();
-            complaints.extend(wrong.iter().map(|wrong| format!("{}: `{line}`: {wrong}", path.display())));
+            complaints.extend(wrong.iter().map(|wrong| format!("{path}: `{line}`: {wrong}")));
         }
     }
     assert!(found > 40, "found only {found} command lines in the documents");
@@ -121,7 +143,18 @@ fn what_cannot_be_typed_is_found_and_what_is_left_open_is_not() {
         assert_eq!(complaint(line), None, "{line}");
     }
     assert_eq!(alternatives("waybill parked list|show"), ["waybill parked list", "waybill parked show"]);
-    for wrong in ["waybill outbox instal", "waybill parked list --all", "waybill run relays"] {
+    for wrong in [
+        "waybill outbox instal",
+        "waybill parked list --all",
+        "waybill run relays",
+        "waybill run ROLE… relays",
+        "waybill parked retry SEQ --reason r --bogus",
+        "waybill parked retry SEQ --reason … --bogus",
+        "waybill outbox install … --bogus",
+        "waybill parked retry ''",
+        "waybill parked list --topic --bogus",
+        "waybill parked show WHICH",
+    ] {
         assert!(complaint(wrong).is_some(), "{wrong}");
     }
 }
