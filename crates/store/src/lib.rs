@@ -25,7 +25,7 @@ pub mod service_account;
 pub mod tenant;
 pub mod timeline;
 
-pub use passing::is_passing;
+pub use passing::{is_away, is_passing};
 
 /// Why a statement of this crate did not give what was asked of it.
 #[derive(Debug, thiserror::Error)]

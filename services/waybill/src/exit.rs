@@ -6,7 +6,6 @@ use std::io;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tokio_postgres::error::SqlState;
 
 /// What a script can tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +53,7 @@ fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
         return error.is_dependency();
     }
     if let Some(error) = error.downcast_ref::<tokio_postgres::Error>() {
-        return error.is_closed() || error.code().is_some_and(is_going_or_coming);
+        return error.is_closed() || error.code().is_some_and(waybill_store::is_away);
     }
     if let Some(error) = error.downcast_ref::<io::Error>() {
         let kinds = [
@@ -77,13 +76,6 @@ fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
             };
             [AllBrokersDown, BrokerTransportFailure, OperationTimedOut, Resolve].contains(&code)
         })
-}
-
-/// Whether a server that still answers says with this that it ends, has lost a process or is not up yet, or that the
-/// connection to it broke off (class 08 of appendix A).
-fn is_going_or_coming(state: &SqlState) -> bool {
-    let states = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW];
-    states.contains(state) || state.code().starts_with("08")
 }
 
 impl From<Exit> for ExitCode {
@@ -173,26 +165,13 @@ impl Error for CommandError {
 
 #[cfg(test)]
 mod tests {
-    use tokio_postgres::error::SqlState;
-
-    use super::{CommandError, Exit, is_going_or_coming};
+    use super::{CommandError, Exit};
 
     #[test]
     fn each_way_to_end_has_the_number_that_the_design_gives_it() {
         let numbers =
             [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unavailable].map(Exit::number);
         assert_eq!(numbers, [1, 2, 3, 4, 5]);
-    }
-
-    #[test]
-    fn a_server_that_says_that_it_ends_is_a_dependency_that_is_away_and_one_that_refuses_is_not() {
-        for away in ["57P01", "57P02", "57P03", "08006"] {
-            assert!(is_going_or_coming(&SqlState::from_code(away)), "{away}");
-        }
-        // Cancelled, a lock that was not had in time, no privilege, a constraint.
-        for there in ["57014", "55P03", "42501", "23514"] {
-            assert!(!is_going_or_coming(&SqlState::from_code(there)), "{there}");
-        }
     }
 
     #[test]
