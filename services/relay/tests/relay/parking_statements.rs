@@ -153,7 +153,12 @@ async fn a_hold_ends_only_when_no_undecided_row_is_left() {
     let mut house = house().await;
     let (hold_id, fence) = (house.parked().await, house.cursor.fence);
     // A person has the refused one sent again.
-    house.outbox.run("UPDATE outbox.parked SET state = 'waiting', decision_reason = 'because' WHERE state = 'refused'").await;
+    house
+        .outbox
+        .run(
+            "UPDATE outbox.parked SET state = 'waiting', decision_reason = 'because' WHERE state = 'refused'",
+        )
+        .await;
     for row in [1, 2] {
         hold::settle(&house.db, fence, hold_id, &[house.rows[row]]).await.expect("settled");
         assert!(!hold::end(&house.db, fence, hold_id).await.expect("an answer"), "after row {row}");
