@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use tokio_postgres::GenericClient;
 
 use crate::parked::ParkedError;
-use crate::window::{Identity, Window};
+use crate::window::{Identity, Snapshot, Window};
 
 /// Who relays an outbox and how far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Position {
     pub moved_at: Timestamp,
     /// When this was so, by the database's clock.
     pub asked_at: Timestamp,
+    /// The transactions that had ended then.
+    pub ended_by_then: Snapshot,
 }
 
 impl Position {
@@ -76,6 +78,7 @@ pub async fn position(db: &impl GenericClient) -> Result<Option<Position>, Parke
                 identity,
                 moved_at: row.try_get("moved_at")?,
                 asked_at: row.try_get("asked_at")?,
+                ended_by_then: row.try_get("ended_by_then")?,
             })
         })
         .transpose()

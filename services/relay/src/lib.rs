@@ -86,18 +86,19 @@ async fn relay_outbox(context: Context, outbox: String) -> Result<(), Error> {
     let listening =
         tokio::spawn(listener::listen(context.clone(), Arc::clone(&options.outbox), wakes.clone()));
     let _listening = AbortOnDropHandle::new(listening);
-    let mut oldest = OldestAge::of(&options.outbox);
-    while let Some(taken) = standby::acquire(&context, &pool, &options, &holder, &wakes, &mut oldest).await {
+    let oldest = OldestAge::of(&options.outbox);
+    while let Some(taken) = standby::acquire(&context, &pool, &options, &holder, &wakes, &oldest).await {
         let fence = taken.cursor.fence;
         tracing::info!(outbox.name = outbox, outbox.fence = fence, "active");
         metrics::set(&metrics::ACTIVE, &options.outbox, 1.0);
         #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and fences are small")]
         metrics::set(&metrics::FENCE, &options.outbox, fence as f64);
-        let end = active::relay(&context, &pool, &options, &wakes, taken, &mut oldest).await;
+        let end = active::relay(&context, &pool, &options, &wakes, taken, &oldest).await;
         metrics::set(&metrics::ACTIVE, &options.outbox, 0.0);
-        // Without a word from the database nobody is known to look at it now.
-        if !matches!(end, Ok(End::Lost(Lost::Late))) {
-            oldest.forget();
+        match &end {
+            // Without a word from the database nobody is known to look at it now; on another one nobody relays it.
+            Ok(End::Lost(Lost::Late | Lost::DatabaseChanged)) => {}
+            Ok(End::Shutdown | End::Lost(Lost::Fenced)) | Err(_) => oldest.forget(),
         }
         let lost = match end {
             Ok(End::Shutdown) => {

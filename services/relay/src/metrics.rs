@@ -46,7 +46,7 @@ pub(crate) const FAILURES: Metric = counter(
 /// The age of what waits longest.
 pub(crate) const OLDEST_AGE: Metric = gauge(
     "waybill_relay_oldest_unsent_age_seconds",
-    "Age of the oldest committed row that the cursor has not passed, whether it can be sent or not, looked up every `observe_interval_ms` by the active relay; 0 when none waits. While the database does not answer, it grows from what was seen last.",
+    "Age of the oldest committed row that the cursor has not passed, whether it can be sent or not, looked up every `observe_interval_ms` by the active relay; 0 when none waits, NaN where this relay knows nothing: it stands by, or has not looked yet. While it cannot look, or the outbox is halted, this is the last that it knows: it grows from what was seen last, or from the last move of the cursor after that. Another relay that has taken over meanwhile knows better.",
 );
 /// Rows on their way.
 pub(crate) const IN_FLIGHT_ROWS: Metric = gauge(

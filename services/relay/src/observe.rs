@@ -33,7 +33,7 @@ pub(crate) async fn observe(
     context: &Context,
     pool: &Pool,
     options: &Options,
-    oldest: &mut OldestAge,
+    oldest: &OldestAge,
 ) -> Infallible {
     let began = Instant::now();
     let (mut standing, mut horizon) = (Standing::default(), HorizonWatch::default());
@@ -176,6 +176,7 @@ mod tests {
             identity: None,
             moved_at,
             asked_at: moved_at + moved_ago,
+            ended_by_then: Snapshot::of_nothing(),
         };
         Seen { position, oldest_age, waiting: None, horizon: None }
     }

@@ -43,7 +43,7 @@ pub(crate) async fn acquire(
     options: &Options,
     holder: &str,
     wakes: &Wakes,
-    oldest: &mut OldestAge,
+    oldest: &OldestAge,
 ) -> Option<Taken> {
     let waiting = async {
         let mut retry = DATABASE_RETRY;

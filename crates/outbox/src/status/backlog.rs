@@ -16,6 +16,9 @@ pub const ROWS_COUNTED_MAX: i64 = 100_000;
 /// The rows of a hold are counted up to so many.
 const HELD_COUNTED_MAX: i64 = 10_000;
 
+/// So far back from the last row that was passed are rows looked for that a later window sends again, by `seq`.
+const RESENT_LATER_SEQS_MAX: i64 = 1_000;
+
 /// The most holds that are shown one by one.
 pub const HOLDS_SHOWN_MAX: i64 = 100;
 
@@ -30,7 +33,7 @@ pub const BATCHES_LOOKED_AT_MAX: i64 = 10_000;
 pub struct Waiting {
     /// How many, up to [`ROWS_COUNTED_MAX`] of the windows and as many that are to be sent again.
     pub rows: i64,
-    /// False: there are more.
+    /// False: there may be more.
     pub is_exact: bool,
     /// What they take on disk, estimated; `None` while nothing is known of the table.
     pub bytes_estimate: Option<f64>,
@@ -95,7 +98,9 @@ pub async fn waiting(db: &impl GenericClient, position: &Position) -> Result<Wai
     ];
     let counted = db.query_typed_one(include_str!("waiting.sql"), &parameters).await?;
     waiting.add(counted.try_get("rows")?);
-    waiting.add(to_resend(db, window, ROWS_COUNTED_MAX).await?.rows);
+    let resent = to_resend(db, window, ROWS_COUNTED_MAX).await?;
+    waiting.add(resent.rows);
+    waiting.is_exact &= resent.is_exact;
     let row = db.query_typed_one(include_str!("row_bytes.sql"), &[]).await?;
     let row_bytes: Option<f64> = row.try_get("bytes")?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -105,10 +110,12 @@ pub async fn waiting(db: &impl GenericClient, position: &Position) -> Result<Wai
 }
 
 /// Rows of before a restore that are still to be sent again.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct ToResend {
     /// How many, up to the limit.
     rows: i64,
+    /// False: there may be more.
+    is_exact: bool,
     /// When the oldest of them came to be.
     pub(super) oldest_at: Option<Timestamp>,
 }
@@ -119,20 +126,26 @@ pub(super) async fn to_resend(
     limit: i64,
 ) -> Result<ToResend, ParkedError> {
     let Window { from, to, after_seq, floor_seq, resend_after_seq } = window;
-    let Some(resend_after_seq) = resend_after_seq else { return Ok(ToResend::default()) };
-    // The last window of them holds all that is left: what it has passed need not be looked at.
+    let Some(resend_after_seq) = resend_after_seq else {
+        return Ok(ToResend { rows: 0, is_exact: true, oldest_at: None });
+    };
+    // The last window of them holds all that is left: what it has passed need not be looked at. Among what the first one has
+    // passed are rows of the last, most of them close to where it is: all of it is not looked at again and again.
     let is_last = *to == Snapshot::of_everything();
-    let resend_after_seq = if is_last { resend_after_seq.max(after_seq) } else { resend_after_seq };
+    let looked_back_seqs = if is_last { 0 } else { RESENT_LATER_SEQS_MAX };
+    let looked_at_after_seq = after_seq.saturating_sub(looked_back_seqs).max(*resend_after_seq);
     let parameters: [(&(dyn ToSql + Sync), Type); 6] = [
         (from, Type::PG_SNAPSHOT),
         (to, Type::PG_SNAPSHOT),
         (after_seq, Type::INT8),
         (floor_seq, Type::INT8),
-        (resend_after_seq, Type::INT8),
+        (&looked_at_after_seq, Type::INT8),
         (&limit, Type::INT8),
     ];
     let row = db.query_typed_one(include_str!("to_resend.sql"), &parameters).await?;
-    Ok(ToResend { rows: row.try_get("rows")?, oldest_at: row.try_get("created_at")? })
+    let rows = row.try_get("rows")?;
+    let is_exact = rows < limit && (is_last || looked_at_after_seq == *resend_after_seq);
+    Ok(ToResend { rows, is_exact, oldest_at: row.try_get("created_at")? })
 }
 
 impl Waiting {

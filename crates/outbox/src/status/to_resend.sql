@@ -1,5 +1,5 @@
--- The rows of before a restore that are still to be sent again, counted up to $6, and the age of the first: seq above $5 (the
--- first of them) up to $4, without what `from` ($1) sees and without what `to` ($2) sees up to $3 = after_seq.
+-- The rows of before a restore that are still to be sent again, counted up to $6, and the age of the first: seq above $5 up to
+-- $4 (the last of them), without what `from` ($1) sees and without what `to` ($2) sees up to $3 = after_seq.
 -- Lock: none. Idempotency key: none, it reads. Index: the primary key of every partition.
 SELECT count(*) AS rows, min(created_at) AS created_at
 FROM (

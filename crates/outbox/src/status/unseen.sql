@@ -1,36 +1,31 @@
--- When the oldest of the rows came to be that a snapshot does not see ($1 = the last transaction that it could have seen, $2 =
--- those in progress in it, $3 = the last row of before a restore): the earliest of the first $4 of each stretch of
--- transactions that have ended. What a transaction that is still in progress wrote is stepped over and not looked at.
--- Lock: none. Idempotency key: none, it reads. Index: events_by_xid of every partition. Two things keep the planner to it
--- whatever the statistics say of a table of few large transactions: `seq + 0` can be found by no index, and the bounds beside
--- the equality are taken for selective.
-WITH present AS MATERIALIZED (
-    SELECT pg_current_snapshot() AS snapshot
-), edges AS (
-    SELECT $1::xid8 AS xid
-    UNION ALL
-    SELECT xid FROM present, pg_snapshot_xip(snapshot) AS xid WHERE xid > $1::xid8
-    UNION ALL
-    SELECT pg_snapshot_xmax(snapshot) FROM present
-), spans AS (
-    SELECT xid AS after_xid, lead(xid) OVER (ORDER BY xid) AS before_xid FROM edges
-)
+-- When the oldest of the rows above $3 came to be that some stretches of transactions wrote ($1 = the first one of each, $2 =
+-- the last, ascending): the first row of each of the first $4 transactions that have any. What lies between the
+-- stretches, such as all that a transaction wrote that is still in progress, is stepped over and not looked at; what was rolled
+-- back is looked at until Postgres has marked it, and a row up to $3 only in the index. Lock: none.
+-- Idempotency key: none, it reads. Index: events_by_xid of every partition, once for each stretch and transaction. The
+-- planner keeps to it whatever the statistics say of a table of few large transactions, because it knows none of the bounds:
+-- that of seq is a query of its own for that.
 SELECT min(created_at) AS created_at
 FROM (
-    SELECT found.created_at
-    FROM spans CROSS JOIN LATERAL (
-        SELECT created_at FROM events
-        WHERE xid > after_xid AND xid < before_xid AND seq + 0 > $3
-        ORDER BY xid
-        LIMIT $4
-    ) AS found
-    UNION ALL
-    SELECT found.created_at
-    FROM present, unnest($2::xid8[]) AS ended CROSS JOIN LATERAL (
-        SELECT created_at FROM events
-        WHERE xid = ended AND xid >= ended AND xid <= ended AND seq + 0 > $3
-        ORDER BY xid
-        LIMIT $4
-    ) AS found
-    WHERE pg_visible_in_snapshot(ended, present.snapshot)
+    SELECT first_rows.created_at
+    FROM unnest($1::xid8[], $2::xid8[]) AS stretch (first_xid, last_xid) CROSS JOIN LATERAL (
+        WITH RECURSIVE first_rows AS (
+            (
+                SELECT xid, created_at FROM events
+                WHERE xid >= first_xid AND xid <= last_xid AND seq > (SELECT $3::bigint)
+                ORDER BY xid
+                LIMIT 1
+            )
+            UNION ALL
+            SELECT following.xid, following.created_at
+            FROM first_rows CROSS JOIN LATERAL (
+                SELECT xid, created_at FROM events
+                WHERE xid > first_rows.xid AND xid <= last_xid AND seq > (SELECT $3::bigint)
+                ORDER BY xid
+                LIMIT 1
+            ) AS following
+        )
+        SELECT created_at FROM first_rows
+    ) AS first_rows
+    LIMIT $4
 ) AS first_ones

@@ -88,14 +88,15 @@ async fn what_waits_and_how_fast_is_found_through_indexes() {
     ];
     house.finds(statement!("status/waiting"), window, "xid_seq_idx").await;
     let unseen: Parameters<'_> = &[
-        (&Xid(now.xmax().0 - 1), Type::XID8),
+        (&in_progress, Type::XID8_ARRAY),
         (&in_progress, Type::XID8_ARRAY),
         (&0_i64, Type::INT8),
         (&100_i64, Type::INT8),
     ];
     house.finds(statement!("status/unseen"), unseen, "xid_seq_idx").await;
+    let nothing = Snapshot::of_nothing();
     let left_over: Parameters<'_> = &[
-        (&now, Type::PG_SNAPSHOT),
+        (&nothing, Type::PG_SNAPSHOT),
         (&now, Type::PG_SNAPSHOT),
         (&10_000_i64, Type::INT8),
         (&1_000_i64, Type::INT8),

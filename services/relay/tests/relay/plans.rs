@@ -178,8 +178,5 @@ async fn to_look_for_rows_costs_nothing_more_while_somebody_writes_many_and_has_
     let parameters = format!("'{last_xid}', '{{}}', 0, 4001");
     let plan = Plan::of(&db, "force_generic_plan", statement!("pending"), &parameters).await;
     plan.must_use("xid_seq_idx");
-    let oldest = include_str!("../../../../crates/outbox/src/status/unseen.sql");
-    let plan = Plan::of(&db, "force_custom_plan", oldest, &format!("'{last_xid}', '{{}}', 0, 100")).await;
-    plan.must_use("xid_seq_idx");
     bulk.rollback().await.expect("rolled back");
 }

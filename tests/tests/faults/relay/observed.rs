@@ -6,6 +6,7 @@ use super::scene::{Scene, append};
 
 const HELD_BACK: &str = "relay-cleaning-held-back";
 const STANDING: &str = "relay-cursor-standing";
+const DATABASE_CHANGED: &str = "relay-database-changed";
 const AGE: &str = "waybill_relay_oldest_unsent_age_seconds";
 
 /// No broker listens there.
@@ -129,6 +130,35 @@ async fn the_age_of_a_backlog_goes_on_growing_while_the_database_is_away() {
     let shows_it = async || (relay.metric(AGE).await >= age_seconds).then_some(());
     eventually("the age of the oldest row", shows_it).await;
     assert!(relay.metric(AGE).await <= oldest_age_seconds(&scene).await, "it is not made up");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_age_of_a_halted_outbox_goes_on_growing() {
+    /// As a database is that was promoted, and takes every relay's connections with it.
+    const PROMOTED: &str = "UPDATE outbox.cursor SET timeline = timeline + 1;
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    /// A lease that is not late before the relay has seen where it is.
+    const LEASE_MS: i64 = 10_000;
+    let scene = Scene::new(1).await.with(impatient);
+    let scene =
+        scene.with(|settings| settings.set("kafka.bootstrap", NOBODY).set("relay.lease_ms", LEASE_MS));
+    scene.write_all(1..=3).await;
+    let relay = scene.relay();
+    let is_seen = async || (relay.metric(AGE).await > 0.0).then_some(());
+    eventually("the age of the oldest row", is_seen).await;
+
+    scene.run(PROMOTED).await;
+    relay.logged("another database: standing by").await;
+    said(&relay, "database", DATABASE_CHANGED).await;
+    let age_seconds = relay.metric(AGE).await;
+    assert!(age_seconds > 0.0, "it is taken back though the backlog is there");
+    let grows = async || (relay.metric(AGE).await >= age_seconds + 2.0).then_some(());
+    eventually("two seconds more", grows).await;
+
+    let other = scene.relay();
+    said(&other, "database", DATABASE_CHANGED).await;
+    assert!(other.metric(AGE).await.is_nan(), "one that has seen nothing makes nothing up");
 }
 
 #[tokio::test(flavor = "multi_thread")]
