@@ -34,6 +34,11 @@ CREATE TABLE export.jobs (
     transient_failures integer NOT NULL DEFAULT 0,
     work_failures integer NOT NULL DEFAULT 0,
     lost_leases integer NOT NULL DEFAULT 0,
+    -- How long the result is kept, from its completion on; NULL: until somebody deletes it. 5 minutes to 366 days.
+    retention_seconds bigint CHECK (retention_seconds BETWEEN 300 AND 31622400),
+    expires_at timestamptz,
+    -- The failed export that this one is another try of.
+    retry_of text REFERENCES export.jobs,
     result_candidate_id text,
     failure_code text,
     failure_detail text,
@@ -44,6 +49,7 @@ CREATE TABLE export.jobs (
     CHECK ((state IN ('pending', 'running')) = (remind_at IS NOT NULL)),
     CHECK ((state IN ('pending', 'running', 'quarantined')) = (finished_at IS NULL)),
     CHECK (state <> 'succeeded' OR result_candidate_id IS NOT NULL),
+    CHECK (state <> 'expired' OR (result_candidate_id IS NOT NULL AND expires_at IS NOT NULL)),
     CHECK (state <> 'failed' OR failure_code IS NOT NULL)
 ) WITH (fillfactor = 80);
 
@@ -55,6 +61,8 @@ CREATE INDEX jobs_running_of_tenant ON export.jobs (tenant_id, lease_until) WHER
 CREATE INDEX jobs_to_remind ON export.jobs (remind_at) WHERE state IN ('pending', 'running');
 -- What waits for a person, for operators.
 CREATE INDEX jobs_quarantined ON export.jobs (export_id) WHERE state = 'quarantined';
+-- The reconciler: whose result's time is over.
+CREATE INDEX jobs_to_expire ON export.jobs (expires_at) WHERE state = 'succeeded';
 CREATE INDEX jobs_of_tenant ON export.jobs (tenant_id, accepted_at DESC, export_id);
 
 -- What a caller wants once: (service account, operation, key) stands for exactly one export, for ever.
@@ -72,16 +80,20 @@ CREATE TABLE export.intents (
 CREATE TABLE export.attempts (
     export_id text NOT NULL REFERENCES export.jobs,
     fence bigint NOT NULL CHECK (fence >= 1),
+    -- Of this export: 1, 2, 3 without a gap, which fences need not be.
+    number integer NOT NULL CHECK (number >= 1),
     worker text NOT NULL,
     state text NOT NULL CHECK (state IN ('running', 'succeeded', 'failed', 'lost', 'fenced')),
     claimed_at timestamptz NOT NULL DEFAULT now(),
     heartbeat_at timestamptz NOT NULL DEFAULT now(),
     rows_done bigint NOT NULL DEFAULT 0,
     rows_total bigint,
+    bytes_done bigint NOT NULL DEFAULT 0,
     ended_at timestamptz,
     error_code text,
     error_detail text,
     PRIMARY KEY (export_id, fence),
+    UNIQUE (export_id, number),
     CHECK ((state = 'running') = (ended_at IS NULL))
 ) WITH (fillfactor = 80);
 
@@ -91,20 +103,34 @@ CREATE TABLE export.candidates (
     export_id text NOT NULL,
     fence bigint NOT NULL,
     object_key text NOT NULL UNIQUE,
-    state text NOT NULL CHECK (state IN ('writing', 'verified', 'selected')),
+    -- The store's name for an upload in parts, where it has one: what an upload that never ended is aborted by.
+    upload_id text,
+    state text NOT NULL CHECK (state IN ('writing', 'verified', 'selected', 'condemned', 'deleted')),
     rows bigint,
     bytes bigint,
     sha256 bytea CHECK (octet_length(sha256) = 32),
     created_at timestamptz NOT NULL DEFAULT now(),
     verified_at timestamptz,
+    condemned_at timestamptz,
+    condemned_because text CHECK (condemned_because IN ('attempt-over', 'fenced', 'export-expired', 'export-deleted')),
+    deleted_at timestamptz,
     FOREIGN KEY (export_id, fence) REFERENCES export.attempts,
-    CHECK (state = 'writing' OR (rows IS NOT NULL AND bytes IS NOT NULL AND sha256 IS NOT NULL AND verified_at IS NOT NULL))
+    CHECK (
+        state NOT IN ('verified', 'selected')
+        OR (rows IS NOT NULL AND bytes IS NOT NULL AND sha256 IS NOT NULL AND verified_at IS NOT NULL)
+    ),
+    CHECK ((state IN ('condemned', 'deleted')) = (condemned_at IS NOT NULL)),
+    CHECK ((condemned_at IS NULL) = (condemned_because IS NULL)),
+    CHECK ((state = 'deleted') = (deleted_at IS NOT NULL))
 );
 
 -- One export has one selected candidate at the most, whatever the code above believes.
 CREATE UNIQUE INDEX candidates_one_selected ON export.candidates (export_id) WHERE state = 'selected';
 -- What an attempt wrote: for its export's timeline, and for the reference above.
 CREATE INDEX candidates_of_attempt ON export.candidates (export_id, fence);
+-- The collector: what was never selected, oldest first, and what waits to be deleted.
+CREATE INDEX candidates_unselected ON export.candidates (created_at) WHERE state IN ('writing', 'verified');
+CREATE INDEX candidates_condemned ON export.candidates (condemned_at) WHERE state = 'condemned';
 
 ALTER TABLE export.jobs ADD FOREIGN KEY (result_candidate_id) REFERENCES export.candidates;
 
@@ -147,15 +173,20 @@ GRANT UPDATE (
 ) ON export.jobs TO waybill_api;
 GRANT SELECT, INSERT ON export.intents, export.facts, export.commands, export.decisions TO waybill_api;
 GRANT SELECT ON export.attempts, export.candidates TO waybill_api;
+-- A cancel ends the attempt under way; a deletion gives the file to the collector.
+GRANT UPDATE (state, ended_at, error_code, error_detail) ON export.attempts TO waybill_api;
+GRANT UPDATE (state, condemned_at, condemned_because) ON export.candidates TO waybill_api;
 
 GRANT SELECT ON export.datasets TO waybill_worker;
 GRANT SELECT ON export.jobs TO waybill_worker;
 GRANT UPDATE (
     state, version, fence, lease_until, due_at, remind_at, transient_failures, work_failures, lost_leases,
-    result_candidate_id, failure_code, failure_detail, finished_at
+    expires_at, result_candidate_id, failure_code, failure_detail, finished_at
 ) ON export.jobs TO waybill_worker;
 GRANT SELECT, INSERT, UPDATE ON export.attempts, export.candidates TO waybill_worker;
 GRANT SELECT, INSERT ON export.facts TO waybill_worker;
 
-GRANT SELECT, UPDATE (remind_at) ON export.jobs TO waybill_reconciler;
-GRANT SELECT, INSERT ON export.commands TO waybill_reconciler;
+GRANT SELECT, UPDATE (remind_at, state, version) ON export.jobs TO waybill_reconciler;
+GRANT SELECT, INSERT ON export.commands, export.facts TO waybill_reconciler;
+GRANT SELECT ON export.attempts TO waybill_reconciler;
+GRANT SELECT, UPDATE (state, condemned_at, condemned_because, deleted_at) ON export.candidates TO waybill_reconciler;

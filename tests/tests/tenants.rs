@@ -21,6 +21,9 @@ fn foreign(path: &str) -> Option<u16> {
     }
 }
 
+/// The paths by which an owner decides about an export.
+const DECISIONS: [&str; 2] = ["/v1/exports/{export_id}/cancel", "/v1/exports/{export_id}/retry"];
+
 /// The paths without an id in them: what they answer is checked for the other tenant's data instead.
 const LISTS: [&str; 4] = ["/v1/exports", "/v1/datasets", "/v1/search", "/v1/stats"];
 
@@ -79,6 +82,12 @@ async fn every_path_of_the_api_is_bound_to_the_tenant_of_the_key() {
             let absent = path.replace("{export_id}", "exp_00000000000000000000000000000000");
             let absent = scene.other.get(&absent).await;
             assert_eq!(answer.code(), absent.code(), "{path} tells a foreign export from an absent one");
+        } else if DECISIONS.contains(&path.as_str()) {
+            for export_id in [scene.export_id.as_str(), "exp_00000000000000000000000000000000"] {
+                let answer =
+                    scene.other.post_bare(&path.replace("{export_id}", export_id), Some("mine")).await;
+                assert_eq!((answer.status.as_u16(), answer.code().as_str()), (404, "export-not-found"));
+            }
         } else {
             assert!(
                 LISTS.contains(&path.as_str()),
@@ -89,6 +98,9 @@ async fn every_path_of_the_api_is_bound_to_the_tenant_of_the_key() {
             assert!(!answer.json().to_string().contains(&scene.export_id), "{path} tells the export's id");
         }
     }
+    let path = format!("/v1/exports/{}", scene.export_id);
+    assert_eq!(scene.other.delete(&path).await.code(), "export-not-found");
+    assert_eq!(scene.one.get(&path).await.success()["state"], "succeeded", "nobody else decided anything");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-pub use expiry::{EXPIRY_MAX_SECONDS, EXPIRY_MIN_SECONDS, Expiry};
+pub use expiry::Expiry;
 pub use file::{Compression, DELIMITERS, Format, FormatOptions, WideNumbers};
 pub use filter::{
     Conditions, FILTER_COLUMNS_MAX, FILTER_VALUE_BYTES_MAX, FILTER_VALUES_MAX, Filters, Operator, Range,

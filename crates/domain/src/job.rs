@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::AttemptState;
-use crate::limits::{LOST_LEASES_MAX, Spread, TRANSIENT_FAILURES_MAX, WORK_FAILURES_MAX, backoff};
+use crate::limits::{Jitter, LOST_LEASES_MAX, TRANSIENT_FAILURES_MAX, WORK_FAILURES_MAX, backoff};
+use crate::retention::{Kept, Retention};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,6 +127,11 @@ pub struct Lifecycle {
     pub work_failures: i32,
     /// How many leases ran out.
     pub lost_leases: i32,
+    /// How long its result is kept from its completion on, where that is what was asked for.
+    pub retention: Option<Retention>,
+    /// From when on its result may be gone: known from the beginning or since its completion. Without it the result is kept
+    /// until somebody deletes it.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// What is suspected of a failure that may pass. It says how often another try is worth its cost.
@@ -163,8 +169,8 @@ pub enum Command {
         fence: i64,
         /// What is suspected.
         suspect: Suspect,
-        /// The job's share of the spread that its wait is given.
-        spread: Spread,
+        /// What the job's wait is drawn from.
+        jitter: Jitter,
     },
     /// Its claimant stops and hands the work back unharmed: no failure, due at once.
     HandBack {
@@ -252,7 +258,7 @@ pub enum Rejection {
 
 impl Lifecycle {
     /// A job as it is accepted: due at once, its first fact (`requested`) being version 1.
-    pub fn accepted(now: Timestamp) -> Decision {
+    pub fn accepted(now: Timestamp, kept: Kept) -> Decision {
         let next = Self {
             state: JobState::Pending,
             version: 1,
@@ -262,8 +268,19 @@ impl Lifecycle {
             transient_failures: 0,
             work_failures: 0,
             lost_leases: 0,
+            retention: kept.retention(),
+            expires_at: kept.until(),
         };
         Decision { remind_at: remind_at(&next), next, fact: Some(FactKind::Requested), ended_attempt: None }
+    }
+
+    /// Until when its result is kept, as it was asked for.
+    pub fn kept(&self) -> Kept {
+        match (self.retention, self.expires_at) {
+            (Some(retention), _) => Kept::For(retention),
+            (None, Some(time)) => Kept::Until(time),
+            (None, None) => Kept::Always,
+        }
     }
 
     fn pending(&self, due_at: Timestamp) -> Self {
@@ -290,13 +307,11 @@ pub fn decide(job: &Lifecycle, command: Command, now: Timestamp) -> Result<Decis
         }
         Command::Complete { fence } => {
             held(job, fence)?;
-            Ok(publishing(
-                job.at_rest(JobState::Succeeded),
-                FactKind::Succeeded,
-                Some(AttemptState::Succeeded),
-            ))
+            let expires_at = job.retention.map(|retention| now + retention.duration()).or(job.expires_at);
+            let succeeded = Lifecycle { expires_at, ..job.at_rest(JobState::Succeeded) };
+            Ok(publishing(succeeded, FactKind::Succeeded, Some(AttemptState::Succeeded)))
         }
-        Command::FailTransient { fence, suspect, spread } => fail_transient(job, fence, suspect, spread, now),
+        Command::FailTransient { fence, suspect, jitter } => fail_transient(job, fence, suspect, jitter, now),
         Command::HandBack { fence } => {
             held(job, fence)?;
             Ok(silently(job.pending(now), Some((fence, AttemptState::Failed))))
@@ -317,7 +332,11 @@ pub fn decide(job: &Lifecycle, command: Command, now: Timestamp) -> Result<Decis
         }
         Command::Expire => {
             only_from(job, JobState::Succeeded, command)?;
-            Ok(publishing(job.at_rest(JobState::Expired), FactKind::Expired, None))
+            match job.expires_at {
+                None => Err(not_allowed(job, command)),
+                Some(until) if now < until => Err(Rejection::NotDue { until }),
+                Some(_over) => Ok(publishing(job.at_rest(JobState::Expired), FactKind::Expired, None)),
+            }
         }
         Command::Delete => {
             if !job.state.is_terminal() || job.state == JobState::Deleted {
@@ -326,6 +345,14 @@ pub fn decide(job: &Lifecycle, command: Command, now: Timestamp) -> Result<Decis
             Ok(publishing(job.at_rest(JobState::Deleted), FactKind::Deleted, None))
         }
     }
+}
+
+/// Decides what a retry of this job makes: another job, accepted like any. This one stays as it is.
+pub fn retry(of: &Lifecycle, now: Timestamp) -> Result<Decision, Rejection> {
+    if of.state != JobState::Failed {
+        return Err(Rejection::NotAllowed { state: of.state, command: "retry" });
+    }
+    Ok(Lifecycle::accepted(now, of.kept()))
 }
 
 fn claim(job: &Lifecycle, lease: SignedDuration, now: Timestamp) -> Result<Decision, Rejection> {
@@ -342,7 +369,7 @@ fn claim(job: &Lifecycle, lease: SignedDuration, now: Timestamp) -> Result<Decis
     }
     let job_after_loss = Lifecycle { lost_leases: job.lost_leases + 1, ..job.clone() };
     let lost = Some((job.fence, AttemptState::Lost));
-    if job_after_loss.lost_leases > LOST_LEASES_MAX {
+    if job_after_loss.lost_leases >= LOST_LEASES_MAX {
         // The fence moves here too: the worker that is thought dead must not complete what a person now decides.
         let quarantined = Lifecycle { fence: job.fence + 1, ..job_after_loss.at_rest(JobState::Quarantined) };
         return Ok(silently(quarantined, lost));
@@ -354,7 +381,7 @@ fn fail_transient(
     job: &Lifecycle,
     fence: i64,
     suspect: Suspect,
-    spread: Spread,
+    jitter: Jitter,
     now: Timestamp,
 ) -> Result<Decision, Rejection> {
     held(job, fence)?;
@@ -372,7 +399,7 @@ fn fail_transient(
             Some(AttemptState::Failed),
         ));
     }
-    let due_at = now + backoff(failures, spread);
+    let due_at = now + backoff(failures, jitter);
     Ok(silently(failed.pending(due_at), Some((fence, AttemptState::Failed))))
 }
 

@@ -4,11 +4,13 @@
 //! random part of an identity, so that every decision can be repeated from what was stored.
 
 pub mod attempt;
+pub mod candidate;
 pub mod export;
 mod hex;
 pub mod ids;
 pub mod job;
 pub mod limits;
+pub mod retention;
 pub mod search_text;
 pub mod span;
 

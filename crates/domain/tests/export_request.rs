@@ -122,13 +122,15 @@ fn every_wrong_condition_is_named_at_once() {
 fn an_expiry_lies_within_its_bounds() {
     use jiff::{SignedDuration, Timestamp};
     use waybill_domain::export::Expiry;
+    use waybill_domain::retention::{Kept, Retention};
     let now = Timestamp::UNIX_EPOCH;
     let week = SignedDuration::from_hours(7 * 24);
-    assert_eq!(Expiry::After(week).check(now), Ok(()));
-    assert_eq!(Expiry::At(now + week).check(now), Ok(()));
+    let kept = Expiry::After(week).kept(now).expect("a week");
+    assert_eq!(kept.retention().map(Retention::duration), Some(week));
+    assert_eq!(Expiry::At(now + week).kept(now), Ok(Kept::Until(now + week)));
     for wrong in
         [Expiry::After(SignedDuration::from_secs(1)), Expiry::At(now), Expiry::After(SignedDuration::MAX)]
     {
-        assert_eq!(wrong.check(now).expect_err("out of bounds").field, "expiry");
+        assert_eq!(wrong.kept(now).expect_err("out of bounds").field, "expiry");
     }
 }

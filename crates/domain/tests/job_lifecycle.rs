@@ -4,22 +4,35 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
+use uuid::Uuid;
 use waybill_domain::attempt::AttemptState;
-use waybill_domain::job::{Command, FactKind, JobState, Lifecycle, Rejection, Suspect, decide};
+use waybill_domain::candidate::{CandidateState, Cause};
+use waybill_domain::ids::ExportId;
+use waybill_domain::job::{Command, FactKind, JobState, Lifecycle, Rejection, Suspect, decide, retry};
 use waybill_domain::limits::{
-    LOST_LEASES_MAX, OUTAGE_OUTLASTED_SECONDS, Spread, TRANSIENT_FAILURES_MAX, WORK_FAILURES_MAX,
+    Jitter, LOST_LEASES_MAX, OUTAGE_OUTLASTED_SECONDS, TRANSIENT_FAILURES_MAX, WORK_FAILURES_MAX, backoff_max,
 };
+use waybill_domain::retention::{Kept, Retention};
 
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 
-const SPREAD: Spread = Spread(0);
+/// In seconds.
+const RETENTION: i64 = 600;
+
+fn kept() -> Kept {
+    Kept::For(Retention::from_seconds(RETENTION).expect("it is within the bounds"))
+}
+
+fn jitter() -> Jitter {
+    Jitter::of(&ExportId::from_uuid(Uuid::from_u128(7)))
+}
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).expect("a time within the calendar")
 }
 
 fn accepted() -> Lifecycle {
-    Lifecycle::accepted(at(0)).next
+    Lifecycle::accepted(at(0), kept()).next
 }
 
 fn claimed() -> Lifecycle {
@@ -36,7 +49,7 @@ fn job_in(state: JobState) -> Lifecycle {
         JobState::Failed => settled(Command::FailForGood { fence: 1 }),
         JobState::Cancelled => settled(Command::Cancel),
         JobState::Expired => {
-            decide(&job_in(JobState::Succeeded), Command::Expire, at(2)).expect("expires").next
+            decide(&job_in(JobState::Succeeded), Command::Expire, at(1 + RETENTION)).expect("expires").next
         }
         JobState::Deleted => {
             decide(&job_in(JobState::Succeeded), Command::Delete, at(2)).expect("is deleted").next
@@ -49,8 +62,8 @@ fn commands(fence: i64) -> [Command; 12] {
         Command::Claim { lease: LEASE },
         Command::Renew { fence, lease: LEASE },
         Command::Complete { fence },
-        Command::FailTransient { fence, suspect: Suspect::Surroundings, spread: SPREAD },
-        Command::FailTransient { fence, suspect: Suspect::Work, spread: SPREAD },
+        Command::FailTransient { fence, suspect: Suspect::Surroundings, jitter: jitter() },
+        Command::FailTransient { fence, suspect: Suspect::Work, jitter: jitter() },
         Command::HandBack { fence },
         Command::FailForGood { fence },
         Command::Cancel,
@@ -63,7 +76,7 @@ fn commands(fence: i64) -> [Command; 12] {
 
 #[test]
 fn an_accepted_job_is_due_at_once_and_its_first_fact_is_version_one() {
-    let decision = Lifecycle::accepted(at(0));
+    let decision = Lifecycle::accepted(at(0), Kept::Always);
     assert_eq!(decision.fact, Some(FactKind::Requested));
     assert_eq!((decision.next.version, decision.next.due_at), (1, Some(at(0))));
 }
@@ -108,7 +121,7 @@ fn a_completion_that_races_a_cancel_loses() {
 #[test]
 fn a_job_that_takes_every_worker_down_is_quarantined_and_its_last_claimant_is_fenced() {
     let mut job = claimed();
-    for lost in 1..=LOST_LEASES_MAX {
+    for lost in 1..LOST_LEASES_MAX {
         job = decide(&job, Command::Claim { lease: LEASE }, at(i64::from(lost) * 100)).expect("over").next;
         assert_eq!(job.state, JobState::Running);
     }
@@ -123,7 +136,7 @@ fn due_times(mut job: Lifecycle, suspect: Suspect) -> Vec<Timestamp> {
     let mut now = at(0);
     let mut due_times = Vec::new();
     loop {
-        let command = Command::FailTransient { fence: job.fence, suspect, spread: SPREAD };
+        let command = Command::FailTransient { fence: job.fence, suspect, jitter: jitter() };
         let decision = decide(&job, command, now).expect("the claimant may fail");
         let Some(due_at) = decision.next.due_at else {
             assert_eq!(decision.fact, Some(FactKind::Failed));
@@ -136,14 +149,15 @@ fn due_times(mut job: Lifecycle, suspect: Suspect) -> Vec<Timestamp> {
 }
 
 #[test]
-fn passing_failures_wait_longer_each_time_and_end_in_a_failed_job() {
+fn passing_failures_wait_within_their_bounds_and_end_in_a_failed_job() {
     for (suspect, failures_max) in
         [(Suspect::Surroundings, TRANSIENT_FAILURES_MAX), (Suspect::Work, WORK_FAILURES_MAX)]
     {
         let due_times = due_times(claimed(), suspect);
         assert_eq!(due_times.len(), failures_max as usize);
-        let waits: Vec<_> = due_times.windows(2).map(|pair| pair[1].duration_since(pair[0])).collect();
-        assert!(waits.is_sorted(), "{suspect:?}");
+        for (pair, failures) in due_times.windows(2).zip(2..) {
+            assert!(pair[1].duration_since(pair[0]) <= backoff_max(failures), "{suspect:?} {failures}");
+        }
     }
 }
 
@@ -179,7 +193,7 @@ fn work_that_is_handed_back_is_due_at_once_and_counts_as_no_failure() {
 fn transitions() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for state in JobState::ALL {
-        let job = Lifecycle { lost_leases: LOST_LEASES_MAX, ..job_in(state) };
+        let job = Lifecycle { lost_leases: LOST_LEASES_MAX - 1, ..job_in(state) };
         for job in [&job_in(state), &job] {
             for command in commands(job.fence) {
                 if let Ok(decision) = decide(job, command, at(1_000)) {
@@ -192,10 +206,13 @@ fn transitions() -> BTreeSet<(String, String)> {
     found
 }
 
-/// The arrows of the state drawing under this heading of ARCHITECTURE.md.
-fn drawn(heading: &str) -> BTreeSet<(String, String)> {
-    let text = include_str!("../../../ARCHITECTURE.md");
-    let section = text.split_once(heading).unwrap_or_else(|| panic!("ARCHITECTURE.md has no {heading:?}")).1;
+/// The drawings for whoever builds it, and those for whoever uses it.
+const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
+const LIFECYCLE: &str = include_str!("../../../docs/lifecycle.md");
+
+/// The arrows of the state drawing under this heading of a document.
+fn drawn(text: &str, heading: &str) -> BTreeSet<(String, String)> {
+    let section = text.split_once(heading).unwrap_or_else(|| panic!("nothing is called {heading:?}")).1;
     let drawing =
         section.split_once("```mermaid").expect("a drawing").1.split_once("```").expect("its end").0;
     drawing
@@ -222,7 +239,8 @@ fn checked(table: &str, column: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_drawing_of_a_job_shows_exactly_what_the_code_allows() {
-    assert_eq!(drawn("### The lifecycle of a job"), transitions());
+    assert_eq!(drawn(ARCHITECTURE, "### The lifecycle of a job"), transitions());
+    assert_eq!(drawn(LIFECYCLE, "# The life of an export"), transitions());
 }
 
 #[test]
@@ -232,6 +250,11 @@ fn the_database_takes_exactly_the_states_that_the_code_knows() {
         AttemptState::ALL.iter().map(|state| state.as_str().to_owned()).collect();
     assert_eq!(checked("export.jobs", "state"), jobs);
     assert_eq!(checked("export.attempts", "state"), attempts);
+    let candidates: BTreeSet<String> =
+        CandidateState::ALL.iter().map(|state| state.as_str().to_owned()).collect();
+    assert_eq!(checked("export.candidates", "state"), candidates);
+    let causes: BTreeSet<String> = Cause::ALL.iter().map(|cause| cause.as_str().to_owned()).collect();
+    assert_eq!(checked("export.candidates", "condemned_because"), causes);
 }
 
 #[test]
@@ -242,7 +265,72 @@ fn the_drawing_of_an_attempt_shows_exactly_what_the_code_allows() {
         .filter(|(from, to)| from.may_become(*to))
         .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()))
         .collect();
-    assert_eq!(drawn("### The lifecycle of an attempt"), allowed);
+    assert_eq!(drawn(ARCHITECTURE, "### The lifecycle of an attempt"), allowed);
+}
+
+#[test]
+fn the_drawing_of_a_candidate_shows_exactly_what_the_code_allows() {
+    let allowed: BTreeSet<(String, String)> = CandidateState::ALL
+        .into_iter()
+        .flat_map(|from| CandidateState::ALL.map(|to| (from, to)))
+        .filter(|(from, to)| from.may_become(*to))
+        .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()))
+        .collect();
+    assert_eq!(drawn(ARCHITECTURE, "### The lifecycle of a candidate"), allowed);
+    assert_eq!(drawn(LIFECYCLE, "## Files"), allowed);
+}
+
+#[test]
+fn a_result_expires_when_its_time_is_over_and_not_before() {
+    let succeeded = job_in(JobState::Succeeded);
+    assert_eq!(succeeded.expires_at, Some(at(1 + RETENTION)), "counted from its completion");
+    let early = decide(&succeeded, Command::Expire, at(RETENTION));
+    assert_eq!(early, Err(Rejection::NotDue { until: at(1 + RETENTION) }));
+    let expired = decide(&succeeded, Command::Expire, at(1 + RETENTION)).expect("its time is over");
+    assert_eq!(expired.fact, Some(FactKind::Expired));
+    assert_eq!(expired.next.version, succeeded.version + 1);
+    let kept = Lifecycle { expires_at: None, ..succeeded };
+    assert!(decide(&kept, Command::Expire, at(1_000_000)).is_err(), "what has no end is kept");
+}
+
+#[test]
+fn a_result_that_is_wanted_until_a_time_expires_then_whenever_it_was_done() {
+    let until = |second| Lifecycle::accepted(at(0), Kept::Until(at(second))).next;
+    for (second, done) in [(100, 50), (100, 200)] {
+        let running = decide(&until(second), Command::Claim { lease: LEASE }, at(0)).expect("it is due").next;
+        let succeeded = decide(&running, Command::Complete { fence: 1 }, at(done)).expect("it holds").next;
+        assert_eq!(succeeded.expires_at, Some(at(second)));
+        assert!(decide(&succeeded, Command::Expire, at(second - 1)).is_err());
+        assert!(decide(&succeeded, Command::Expire, at(second)).is_ok());
+    }
+}
+
+#[test]
+fn only_a_failed_export_can_be_retried_and_it_stays_as_it_is() {
+    for state in JobState::ALL {
+        let job = job_in(state);
+        match retry(&job, at(5)) {
+            Ok(decision) => {
+                assert_eq!(state, JobState::Failed);
+                assert_eq!(decision, Lifecycle::accepted(at(5), kept()));
+            }
+            Err(refused) => {
+                assert_eq!(refused, Rejection::NotAllowed { state, command: "retry" });
+                assert_ne!(state, JobState::Failed);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cancel_or_a_delete_that_is_refused_says_in_what_state_the_export_is() {
+    for state in JobState::ALL {
+        for command in [Command::Cancel, Command::Delete] {
+            let Err(refused) = decide(&job_in(state), command, at(5)) else { continue };
+            assert_eq!(refused, Rejection::NotAllowed { state, command: command.name() });
+            assert!(refused.to_string().contains(state.as_str()), "{refused}");
+        }
+    }
 }
 
 proptest! {

@@ -13,6 +13,12 @@ pub enum Point {
     WorkerClaimed,
     /// The worker's candidate is uploaded and verified and the completing transaction has not begun.
     WorkerVerified,
+    /// The worker has locked its tenant and written its claim, which is not committed yet.
+    WorkerClaiming,
+    /// The upload of the worker's candidate has begun and has not ended.
+    WorkerUploading,
+    /// A candidate's object is deleted and its row does not say so yet.
+    CollectorRemoved,
     /// A consumer's effect and position are committed and Kafka's own offset has not followed yet.
     ConsumerCommitted,
 }
@@ -25,7 +31,10 @@ impl Point {
         Self::RelaySent,
         Self::RelayAcknowledged,
         Self::WorkerClaimed,
+        Self::WorkerClaiming,
+        Self::WorkerUploading,
         Self::WorkerVerified,
+        Self::CollectorRemoved,
         Self::ConsumerCommitted,
     ];
 
@@ -38,7 +47,10 @@ impl Point {
             Self::RelaySent => "relay.sent",
             Self::RelayAcknowledged => "relay.acknowledged",
             Self::WorkerClaimed => "worker.claimed",
+            Self::WorkerClaiming => "worker.claiming",
+            Self::WorkerUploading => "worker.uploading",
             Self::WorkerVerified => "worker.verified",
+            Self::CollectorRemoved => "collector.removed",
             Self::ConsumerCommitted => "consumer.committed",
         }
     }

@@ -38,7 +38,7 @@ async fn a_connection_works_in_its_schema_under_its_roles_name() {
         .await
         .unwrap();
     let seen: [&str; 4] = [row.get(0), row.get(1), row.get(2), row.get(3)];
-    assert_eq!(seen, ["waybill_relay", "outbox", "waybill_relay", "1min"]);
+    assert_eq!(seen, ["waybill_relay", "outbox", "waybill_relay", "15s"]);
 }
 
 #[tokio::test]

@@ -15,6 +15,8 @@ pub struct Progress {
     pub rows_done: i64,
     /// Records that there will be; unknown until the data set was counted.
     pub rows_total: Option<i64>,
+    /// Bytes of the candidate that were handed to the object store so far.
+    pub bytes_done: i64,
 }
 
 /// Why an attempt ended without a result.
@@ -54,7 +56,14 @@ pub async fn heartbeat(
     let changed = db
         .execute(
             include_str!("attempt/heartbeat.sql"),
-            &[&export_id.as_str(), &fence, &lease_ms, &progress.rows_done, &progress.rows_total],
+            &[
+                &export_id.as_str(),
+                &fence,
+                &lease_ms,
+                &progress.rows_done,
+                &progress.rows_total,
+                &progress.bytes_done,
+            ],
         )
         .await?;
     Ok(changed == 1)
@@ -102,7 +111,7 @@ pub async fn progress(
     let changed = db
         .execute(
             include_str!("attempt/progress.sql"),
-            &[&export_id.as_str(), &fence, &progress.rows_done, &progress.rows_total],
+            &[&export_id.as_str(), &fence, &progress.rows_done, &progress.rows_total, &progress.bytes_done],
         )
         .await?;
     Ok(changed == 1)

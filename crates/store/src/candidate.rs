@@ -1,13 +1,16 @@
 //! Candidates: the files that attempts write.
 //!
 //! A candidate's row exists before its upload starts, so no object is ever unknown. Deliberately absent: any way to
-//! overwrite, to unselect or to delete one; the collector's statements come with the collector.
+//! overwrite one, and any back from being condemned. What only the collector does is in [`crate::collection`].
 
 use jiff::Timestamp;
 use tokio_postgres::{GenericClient, Row};
+pub use waybill_domain::candidate::CandidateState;
+use waybill_domain::candidate::Cause;
 use waybill_domain::ids::{CandidateId, ExportId};
 
 use crate::StoreError;
+use crate::job::decode;
 
 /// A file that one attempt wrote, or is writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub struct Candidate {
     pub fence: i64,
     /// Where its object lies: unique, so that no other attempt can overwrite it.
     pub object_key: String,
+    /// The store's name for its upload in parts, where the store has one and the upload has begun.
+    pub upload_id: Option<String>,
     /// How far it has come.
     pub state: CandidateState,
     /// Records in the file without its header; known once verified.
@@ -32,37 +37,6 @@ pub struct Candidate {
     pub created_at: Timestamp,
     /// When the object was read back and found right.
     pub verified_at: Option<Timestamp>,
-}
-
-/// How far a candidate has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CandidateState {
-    /// Its object may be absent, partial or whole.
-    Writing,
-    /// Its object was read back: size, digest and record count are right.
-    Verified,
-    /// It is the result of its export.
-    Selected,
-}
-
-impl CandidateState {
-    /// The stored spelling.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Writing => "writing",
-            Self::Verified => "verified",
-            Self::Selected => "selected",
-        }
-    }
-
-    fn parse(text: &str) -> Result<Self, StoreError> {
-        match text {
-            "writing" => Ok(Self::Writing),
-            "verified" => Ok(Self::Verified),
-            "selected" => Ok(Self::Selected),
-            other => Err(StoreError::Decode { column: "candidates.state", detail: other.to_owned() }),
-        }
-    }
 }
 
 impl Candidate {
@@ -84,7 +58,10 @@ impl Candidate {
             })?,
             fence: row.try_get("fence")?,
             object_key: row.try_get("object_key")?,
-            state: CandidateState::parse(row.try_get("state")?)?,
+            upload_id: row.try_get("upload_id")?,
+            state: decode("candidates.state", row.try_get("state")?, |text| {
+                CandidateState::parse(text).ok_or("not a state")
+            })?,
             rows: row.try_get("rows")?,
             bytes: row.try_get("bytes")?,
             sha256: row.try_get("sha256")?,
@@ -169,4 +146,41 @@ pub async fn find(
 ) -> Result<Option<Candidate>, StoreError> {
     let row = db.query_opt(include_str!("candidate/find.sql"), &[&candidate_id.as_str()]).await?;
     row.as_ref().map(Candidate::from_row).transpose()
+}
+
+/// Records the store's name for the upload of an announced candidate, before its first part; a repetition is answered
+/// like the first. `false`: the attempt is fenced, or the upload has another name already; nothing was changed.
+///
+/// # Errors
+/// Postgres refused the statement.
+pub async fn begin_upload(
+    db: &impl GenericClient,
+    candidate_id: &CandidateId,
+    fence: i64,
+    upload_id: &str,
+) -> Result<bool, StoreError> {
+    let statement = include_str!("candidate/begin_upload.sql");
+    Ok(db.execute(statement, &[&candidate_id.as_str(), &fence, &upload_id]).await? == 1)
+}
+
+/// Gives a candidate to the collector: from now on nobody can verify or select it. `false`: it is condemned or deleted
+/// already, nothing was changed.
+///
+/// # Errors
+/// Postgres refused the statement.
+pub async fn condemn(
+    db: &impl GenericClient,
+    candidate_id: &CandidateId,
+    cause: Cause,
+) -> Result<bool, StoreError> {
+    let condemned = CandidateState::Condemned;
+    let from: Vec<&str> = CandidateState::ALL
+        .iter()
+        .filter(|from| from.may_become(condemned))
+        .map(|from| from.as_str())
+        .collect();
+    let statement = include_str!("candidate/condemn.sql");
+    let changed =
+        db.execute(statement, &[&candidate_id.as_str(), &condemned.as_str(), &cause.as_str(), &from]).await?;
+    Ok(changed == 1)
 }

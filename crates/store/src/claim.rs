@@ -111,6 +111,7 @@ pub async fn complete(
                 &after.state.as_str(),
                 &after.version,
                 &result.as_str(),
+                &after.expires_at,
             ],
         )
         .await?;

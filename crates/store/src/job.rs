@@ -12,13 +12,14 @@ use tokio_postgres::{GenericClient, Row};
 use waybill_domain::export::{ExportRequest, NotifyTarget};
 use waybill_domain::ids::{CandidateId, ExportId, ServiceAccountId, TenantId};
 use waybill_domain::job::{Decision, JobState, Lifecycle};
+use waybill_domain::retention::{InvalidRetention, Retention};
 
 use crate::StoreError;
 
 /// The columns that [`Job::from_row`] reads, for statements that return a whole job.
 pub const COLUMNS: &str = "export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify, \
-     state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, \
-     result_candidate_id, failure_code, failure_detail, accepted_at, finished_at";
+     state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, retention_seconds, \
+     expires_at, retry_of, result_candidate_id, failure_code, failure_detail, accepted_at, finished_at";
 
 /// An export as its row says it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +44,8 @@ pub struct Job {
     pub notify: Vec<NotifyTarget>,
     /// State, version, fence and the times that move it.
     pub lifecycle: Lifecycle,
+    /// The failed export that this one is another try of.
+    pub retry_of: Option<ExportId>,
     /// The one candidate that counts, once one does.
     pub result_candidate_id: Option<CandidateId>,
     /// Why it failed, as a code of `docs/errors`.
@@ -64,6 +67,7 @@ impl Job {
         let labels: serde_json::Value = row.try_get("labels")?;
         let notify: serde_json::Value = row.try_get("notify")?;
         let result_candidate_id: Option<&str> = row.try_get("result_candidate_id")?;
+        let retry_of: Option<&str> = row.try_get("retry_of")?;
         Ok(Self {
             export_id: decode("jobs.export_id", row.try_get("export_id")?, ExportId::parse)?,
             tenant_id: decode("jobs.tenant_id", row.try_get("tenant_id")?, TenantId::parse)?,
@@ -78,18 +82,8 @@ impl Job {
             name: row.try_get("name")?,
             labels: decode_json("jobs.labels", labels)?,
             notify: decode_json("jobs.notify", notify)?,
-            lifecycle: Lifecycle {
-                state: decode("jobs.state", row.try_get("state")?, |text| {
-                    JobState::parse(text).ok_or("not a state")
-                })?,
-                version: row.try_get("version")?,
-                fence: row.try_get("fence")?,
-                lease_until: row.try_get("lease_until")?,
-                due_at: row.try_get("due_at")?,
-                transient_failures: row.try_get("transient_failures")?,
-                work_failures: row.try_get("work_failures")?,
-                lost_leases: row.try_get("lost_leases")?,
-            },
+            lifecycle: lifecycle(row)?,
+            retry_of: retry_of.map(|text| decode("jobs.retry_of", text, ExportId::parse)).transpose()?,
             result_candidate_id: result_candidate_id
                 .map(|text| decode("jobs.result_candidate_id", text, CandidateId::parse))
                 .transpose()?,
@@ -101,6 +95,29 @@ impl Job {
     }
 }
 
+fn lifecycle(row: &Row) -> Result<Lifecycle, StoreError> {
+    let retention: Option<i64> = row.try_get("retention_seconds")?;
+    let retention = retention.map(Retention::from_seconds).transpose();
+    let invalid = |error: InvalidRetention| StoreError::Decode {
+        column: "jobs.retention_seconds",
+        detail: error.to_string(),
+    };
+    Ok(Lifecycle {
+        state: decode("jobs.state", row.try_get("state")?, |text| {
+            JobState::parse(text).ok_or("not a state")
+        })?,
+        version: row.try_get("version")?,
+        fence: row.try_get("fence")?,
+        lease_until: row.try_get("lease_until")?,
+        due_at: row.try_get("due_at")?,
+        transient_failures: row.try_get("transient_failures")?,
+        work_failures: row.try_get("work_failures")?,
+        lost_leases: row.try_get("lost_leases")?,
+        retention: retention.map_err(invalid)?,
+        expires_at: row.try_get("expires_at")?,
+    })
+}
+
 /// What a worker has done so far in the latest attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
@@ -110,6 +127,8 @@ pub struct Progress {
     pub rows_done: i64,
     /// Rows to write, where the worker knows.
     pub rows_total: Option<i64>,
+    /// Bytes written.
+    pub bytes_done: i64,
 }
 
 /// The file that the job's row selected.
@@ -136,7 +155,7 @@ pub struct JobView {
     pub result: Option<SelectedResult>,
 }
 
-/// Stores an export as it is accepted. `accepted` is `Lifecycle::accepted(now)` of the transaction's own `now()`.
+/// Stores an export as it is accepted. `accepted` is `Lifecycle::accepted` at the transaction's own `now()`.
 ///
 /// # Errors
 /// [`StoreError`], also where the tenant, the service account or the data set does not exist.
@@ -152,7 +171,8 @@ pub async fn insert(
     let (tenant_id, service_account_id) = owner;
     let labels = serde_json::json!(request.labels);
     let notify = serde_json::json!(request.notify);
-    let parameters: [Parameter<'_>; 15] = [
+    let retention_seconds = accepted.next.retention.map(Retention::seconds);
+    let parameters: [Parameter<'_>; 17] = [
         (&export_id.as_str(), Type::TEXT),
         (&tenant_id.as_str(), Type::TEXT),
         (&service_account_id.as_str(), Type::TEXT),
@@ -168,8 +188,38 @@ pub async fn insert(
         (&accepted.next.due_at, Type::TIMESTAMPTZ),
         (&accepted.remind_at, Type::TIMESTAMPTZ),
         (&now, Type::TIMESTAMPTZ),
+        (&retention_seconds, Type::INT8),
+        (&accepted.next.expires_at, Type::TIMESTAMPTZ),
     ];
     let row = tx.query_typed_one(include_str!("job/insert.sql"), &parameters).await?;
+    Job::from_row(&row)
+}
+
+/// Stores another try of a failed export, which asks for the same as that one did. `accepted` is what
+/// `waybill_domain::job::retry` decided about it, under its row's lock, at the transaction's own `now()`.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn insert_retry(
+    tx: &impl GenericClient,
+    export_id: &ExportId,
+    service_account_id: &ServiceAccountId,
+    retry_of: &ExportId,
+    accepted: &Decision,
+    now: Timestamp,
+) -> Result<Job, StoreError> {
+    let parameters: [Parameter<'_>; 9] = [
+        (&export_id.as_str(), Type::TEXT),
+        (&service_account_id.as_str(), Type::TEXT),
+        (&retry_of.as_str(), Type::TEXT),
+        (&accepted.next.state.as_str(), Type::TEXT),
+        (&accepted.next.version, Type::INT8),
+        (&accepted.next.fence, Type::INT8),
+        (&accepted.next.due_at, Type::TIMESTAMPTZ),
+        (&accepted.remind_at, Type::TIMESTAMPTZ),
+        (&now, Type::TIMESTAMPTZ),
+    ];
+    let row = tx.query_typed_one(include_str!("job/insert_retry.sql"), &parameters).await?;
     Job::from_row(&row)
 }
 
@@ -195,6 +245,7 @@ fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
             fence,
             rows_done: row.try_get("attempt_rows_done")?,
             rows_total: row.try_get("attempt_rows_total")?,
+            bytes_done: row.try_get("attempt_bytes_done")?,
         }),
         None => None,
     };
@@ -218,6 +269,18 @@ fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
 pub async fn lock(tx: &impl GenericClient, export_id: &ExportId) -> Result<Option<Job>, StoreError> {
     let row = tx.query_opt(include_str!("job/lock.sql"), &[&export_id.as_str()]).await?;
     row.as_ref().map(Job::from_row).transpose()
+}
+
+/// The failed export that this one is another try of.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn retry_of(db: &impl GenericClient, export_id: &ExportId) -> Result<Option<ExportId>, StoreError> {
+    let parameters: [Parameter<'_>; 1] = [(&export_id.as_str(), Type::TEXT)];
+    let row = db.query_typed_opt(include_str!("job/retry_of.sql"), &parameters).await?;
+    let Some(row) = row else { return Ok(None) };
+    let retry_of: Option<&str> = row.try_get("retry_of")?;
+    retry_of.map(|text| decode("jobs.retry_of", text, ExportId::parse)).transpose()
 }
 
 /// The transaction's time: what decisions about a job are made with, never this machine's clock.
@@ -332,10 +395,26 @@ mod tests {
         sql.replace("jobs.", "").split([' ', ',', '\n', ';']).map(str::to_owned).collect()
     }
 
+    /// The columns that an INSERT fills.
+    fn inserted(sql: &str) -> Vec<String> {
+        let (_, columns) = sql.split_once("export.jobs (").unwrap();
+        names(columns.split_once(')').unwrap().0)
+    }
+
+    #[test]
+    fn a_retry_asks_for_everything_that_the_failed_export_asked_for() {
+        let retried = inserted(include_str!("job/insert_retry.sql"));
+        for column in inserted(include_str!("job/insert.sql")) {
+            assert!(retried.contains(&column), "{column} is not copied");
+        }
+        assert!(retried.contains(&"retry_of".to_owned()));
+    }
+
     #[test]
     fn every_statement_that_returns_a_job_names_each_of_its_columns() {
         let statements = [
             include_str!("job/insert.sql"),
+            include_str!("job/insert_retry.sql"),
             include_str!("job/find.sql"),
             include_str!("job/lock.sql"),
             include_str!("job/store_decision.sql"),

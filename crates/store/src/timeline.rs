@@ -42,7 +42,9 @@ pub struct FactStep {
 /// One try, and the candidate that it wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptStep {
-    /// The attempt's number.
+    /// The attempt's number: 1, 2, 3.
+    pub number: i32,
+    /// The fence that it claimed under, which leaves numbers out.
     pub fence: i64,
     /// Who tried.
     pub worker: String,
@@ -54,6 +56,8 @@ pub struct AttemptStep {
     pub ended_at: Option<Timestamp>,
     /// Rows written.
     pub rows_done: i64,
+    /// Bytes written.
+    pub bytes_done: i64,
     /// Why it failed, as a code of `docs/errors`.
     pub error_code: Option<String>,
     /// Why it failed, in words.
@@ -167,6 +171,7 @@ pub async fn attempts(db: &impl GenericClient, export_id: &ExportId) -> Result<V
                 None => None,
             };
             Ok(AttemptStep {
+                number: row.try_get("number")?,
                 fence: row.try_get("fence")?,
                 worker: row.try_get("worker")?,
                 state: decode("attempts.state", row.try_get("state")?, |text| {
@@ -175,6 +180,7 @@ pub async fn attempts(db: &impl GenericClient, export_id: &ExportId) -> Result<V
                 claimed_at: row.try_get("claimed_at")?,
                 ended_at: row.try_get("ended_at")?,
                 rows_done: row.try_get("rows_done")?,
+                bytes_done: row.try_get("bytes_done")?,
                 error_code: row.try_get("error_code")?,
                 error_detail: row.try_get("error_detail")?,
                 candidate,

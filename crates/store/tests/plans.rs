@@ -48,8 +48,8 @@ const EXPORTS: &str = "
     SELECT 'exp_' || id, tenant_id, service_account_id, 'orders', 'csv', '{id}', 'failed', 2, 'x', now() FROM numbered;
     INSERT INTO export.intents (service_account_id, operation, idempotency_key, request_sha256, export_id)
     SELECT service_account_id, 'export.create', id, sha256(id::bytea), 'exp_' || id FROM numbered;
-    INSERT INTO export.attempts (export_id, fence, worker, state, ended_at)
-    SELECT 'exp_' || id, 1, 'a', 'failed', now() FROM numbered;
+    INSERT INTO export.attempts (export_id, fence, number, worker, state, ended_at)
+    SELECT 'exp_' || id, 1, 1, 'a', 'failed', now() FROM numbered;
     INSERT INTO export.candidates (candidate_id, export_id, fence, object_key, state)
     SELECT 'can_' || id, 'exp_' || id, 1, id, 'writing' FROM numbered;
     ANALYZE export.tenants, export.service_accounts, export.api_keys, export.jobs, export.intents, export.attempts,

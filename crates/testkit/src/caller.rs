@@ -101,6 +101,21 @@ impl Caller {
         self.send(self.http.post(self.url(path)).json(body)).await
     }
 
+    /// POST of what the path says alone, with an intent where it needs one.
+    pub async fn post_bare(&self, path: &str, intent: Option<&str>) -> Answer {
+        let request = self.http.post(self.url(path));
+        let request = match intent {
+            Some(intent) => request.header("Idempotency-Key", intent),
+            None => request,
+        };
+        self.send(request).await
+    }
+
+    /// DELETE.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(self.http.delete(self.url(path))).await
+    }
+
     /// Asks for an export with this intent.
     pub async fn ask(&self, intent: &str, body: &Value) -> Answer {
         self.send(self.asking(intent, body)).await

@@ -9,6 +9,7 @@
 
 mod bounded;
 mod broker;
+mod bucket;
 mod caller;
 mod database;
 pub mod documents;
@@ -20,13 +21,16 @@ mod plan;
 mod postgres;
 mod process;
 mod proxy;
+mod python;
 mod settings;
+mod store_proxy;
 mod system;
 mod template;
 mod wire;
 
 pub use bounded::{WAIT_MAX, eventually, within};
 pub use broker::PrivateBroker;
+pub use bucket::Bucket;
 pub use caller::{Answer, Caller, id_of};
 pub use database::{ROLE_PASSWORD, ROLES, TestDatabase, connect};
 pub use environment::{kafka_bootstrap, postgres_url, waybill_binary};
@@ -36,6 +40,8 @@ pub use plan::Plan;
 pub use postgres::PrivatePostgres;
 pub use process::{Launch, Process, Status};
 pub use proxy::{Loss, Proxy};
+pub use python::python;
 pub use settings::Settings;
+pub use store_proxy::{StoreProxy, Trouble};
 pub use system::{ROWS_OF_TENANT, System, base_url};
 pub use wire::{Refusal, Wire};

@@ -40,6 +40,8 @@ impl Status {
 /// How a process is to be started.
 #[derive(Debug)]
 pub struct Launch {
+    /// What starts it, in place of the binary itself.
+    wrapper: Vec<String>,
     arguments: Vec<String>,
     settings: Settings,
     environment: Vec<(String, String)>,
@@ -50,20 +52,26 @@ impl Launch {
     #[must_use]
     pub fn roles(roles: &[&str], settings: Settings) -> Self {
         let arguments = ["run"].iter().chain(roles).map(ToString::to_string).collect();
-        Self { arguments, settings, environment: Vec::new() }
+        Self { wrapper: Vec::new(), arguments, settings, environment: Vec::new() }
     }
 
     /// `waybill ARGUMENT…`.
     #[must_use]
     pub fn command(arguments: &[&str], settings: Settings) -> Self {
         let arguments = arguments.iter().map(ToString::to_string).collect();
-        Self { arguments, settings, environment: Vec::new() }
+        Self { wrapper: Vec::new(), arguments, settings, environment: Vec::new() }
     }
 
     /// It stops itself when it reaches this point: `worker.verified`, or `worker.verified#2` for the second time.
     #[must_use]
     pub fn fault_point(self, point: &str) -> Self {
         self.env("WAYBILL_FAULT_POINT", point)
+    }
+
+    /// Started by this program, which is given the binary and its arguments after these and must become it (`exec`).
+    #[must_use]
+    pub fn wrapped(self, wrapper: &[&str]) -> Self {
+        Self { wrapper: wrapper.iter().map(ToString::to_string).collect(), ..self }
     }
 
     /// With a variable of the environment.
@@ -83,7 +91,14 @@ impl Launch {
         let config = std::env::temp_dir().join(format!("waybill-test-{}.toml", Uuid::new_v4().simple()));
         fs::write(&config, self.settings.to_toml())
             .unwrap_or_else(|error| panic!("{}: {error}", config.display()));
-        let mut command = Command::new(waybill_binary());
+        let mut command = match self.wrapper.split_first() {
+            Some((program, before)) => {
+                let mut command = Command::new(program);
+                command.args(before).arg(waybill_binary());
+                command
+            }
+            None => Command::new(waybill_binary()),
+        };
         // A variable of the shell that runs the tests would win over the configuration.
         for (name, _) in
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WAYBILL_"))

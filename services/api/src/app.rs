@@ -3,16 +3,25 @@
 use std::sync::Arc;
 
 use deadpool_postgres::{Object, Pool};
-use object_store::ObjectStore;
+use jiff::SignedDuration;
 use tokio::sync::Semaphore;
-use waybill_objects::Place;
+use waybill_domain::candidate::Patience;
+use waybill_domain::retention::{Kept, RETENTION_SECONDS_MAX, Retention};
+use waybill_objects::{Objects, Place};
 use waybill_publication::Publisher;
+use waybill_runtime::config::RESULT_RETENTION_HOURS_MAX;
 use waybill_runtime::{Config, Context, Schema};
 use waybill_store::migrations;
 
 use crate::error::Error;
 use crate::problem::Answer;
 use crate::versioned::Versioned;
+
+const SECONDS_OF_AN_HOUR: u64 = 60 * 60;
+
+// Whatever the configuration allows can be kept to.
+const _: () =
+    assert!(RESULT_RETENTION_HOURS_MAX * SECONDS_OF_AN_HOUR <= RETENTION_SECONDS_MAX.cast_unsigned());
 
 /// The state of the router.
 #[derive(Clone)]
@@ -25,7 +34,7 @@ struct Shared {
     stats: Versioned,
     notify: Versioned,
     dataset: Pool,
-    objects: Arc<dyn ObjectStore>,
+    objects: Objects,
     publisher: Publisher,
     in_flight: Semaphore,
 }
@@ -41,7 +50,8 @@ impl App {
             stats: Versioned::new(migrations::Schema::Stats, context.pool(Schema::Stats)?),
             notify: Versioned::new(migrations::Schema::Notify, context.pool(Schema::Notify)?),
             dataset: context.pool(Schema::Dataset)?,
-            objects: Place::parse(&config.object_store.url)?.to_read()?,
+            objects: Place::parse(&config.object_store.url, config.object_store.settings.iter())?
+                .to_read()?,
             publisher,
             in_flight: Semaphore::new(config.api.requests_in_flight_max),
             config,
@@ -52,12 +62,29 @@ impl App {
         &self.0.config
     }
 
+    /// Until when a result is kept whose owner did not say.
+    pub(crate) fn kept(&self) -> Kept {
+        // 0, which stands for no end, is no retention.
+        let seconds = self.0.config.api.result_retention_hours.saturating_mul(SECONDS_OF_AN_HOUR);
+        Retention::from_seconds(seconds.cast_signed()).map_or(Kept::Always, Kept::For)
+    }
+
+    /// How long the collector holds back, by the configuration that it has, too.
+    pub(crate) fn patience(&self) -> Patience {
+        let config = &self.0.config.reconciler;
+        let signed = |duration| SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX);
+        Patience {
+            collect_after: signed(config.collect_after()),
+            condemned_for: signed(config.condemned_for()),
+        }
+    }
+
     pub(crate) fn publisher(&self) -> &Publisher {
         &self.0.publisher
     }
 
-    pub(crate) fn objects(&self) -> &dyn ObjectStore {
-        &*self.0.objects
+    pub(crate) fn objects(&self) -> &Objects {
+        &self.0.objects
     }
 
     /// One permit a request that is being worked on.

@@ -34,6 +34,12 @@ pub const METHOD_NOT_ALLOWED: &str = "method-not-allowed";
 pub const EXPORT_NOT_FOUND: &str = "export-not-found";
 /// The export has no result to read, yet or ever.
 pub const EXPORT_NOT_READY: &str = "export-not-ready";
+/// The result's time is over; its file is gone.
+pub const RESULT_EXPIRED: &str = "result-expired";
+/// The export was deleted; its file is gone.
+pub const EXPORT_DELETED: &str = "export-deleted";
+/// The end of an attempt whose export was cancelled.
+pub const EXPORT_CANCELLED: &str = "export-cancelled";
 /// An export waits for an operator's decision.
 pub const EXPORT_QUARANTINED: &str = "export-quarantined";
 /// The selected result is not in the object store as it was verified.

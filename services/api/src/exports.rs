@@ -1,18 +1,23 @@
-//! `/v1/exports`: asking for an export, seeing it, reading its file.
+//! `/v1/exports`: asking for an export, seeing it, reading its file, calling it off, trying it again, deleting it.
 
 mod accept;
 mod content;
 mod create;
+mod failure;
 mod file_name;
 mod mismatch;
 mod representation;
+mod retry;
 mod show;
+mod transition;
 mod verified;
 
 pub(crate) use content::content;
 pub(crate) use create::create;
 pub(crate) use representation::representation;
+pub(crate) use retry::retry;
 pub(crate) use show::{find, show};
+pub(crate) use transition::{cancel, delete, refused};
 
 use waybill_domain::ids::ExportId;
 

@@ -5,6 +5,7 @@ mod datasets;
 mod decision;
 mod exports;
 mod name;
+mod objects;
 mod outbox;
 mod parked;
 mod quarantine;
@@ -13,6 +14,7 @@ mod tenants;
 pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};
 pub(crate) use datasets::{list_datasets, register_dataset};
 pub(crate) use exports::{fail_export, release_export};
+pub(crate) use objects::{list_objects, list_unknown_objects};
 pub(crate) use outbox::{accept_topic, show_outbox};
 pub(crate) use parked::{
     discard_all_parked, discard_parked, list_parked, retry_all_parked, retry_parked, show_parked,

@@ -8,3 +8,9 @@ pub const EXPORT_DATABASE_UNAVAILABLE: &str = "export-database-unavailable";
 pub const OUTBOX_RETENTION_FAILING: &str = "outbox-retention-failing";
 /// A partition of the outbox is old enough to go and holds a row that was not relayed.
 pub const OUTBOX_PARTITION_KEPT: &str = "outbox-partition-kept";
+/// The object store could not be reached, or refused.
+pub const OBJECT_STORE_UNAVAILABLE: &str = "object-store-unavailable";
+/// Files are condemned though their rows say that they are needed.
+pub const CONDEMNED_BUT_NEEDED: &str = "condemned-but-needed";
+/// The object store holds objects that no row knows.
+pub const OBJECTS_UNKNOWN: &str = "objects-unknown";

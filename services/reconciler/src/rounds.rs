@@ -3,15 +3,21 @@
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
-use tokio::time::{Instant, MissedTickBehavior};
+use jiff::SignedDuration;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+use waybill_domain::candidate::Patience;
+use waybill_objects::Objects;
 use waybill_outbox::upkeep::DAYS_AHEAD_MIN;
 use waybill_publication::Publisher;
 use waybill_runtime::{Context, Health, chain};
 use waybill_store::overdue::Reminders;
 
 use crate::codes;
+use crate::collector::{Collected, collect};
 use crate::error::RoundError;
+use crate::expiry::expire;
 use crate::reminders::remind;
+use crate::survey::{Surveyed, survey};
 use crate::upkeep::{LeftBehind, Outbox, keep_ahead, let_go};
 
 /// How often an outbox is looked after that is in shape.
@@ -23,7 +29,13 @@ const UPKEEP_RETRY_INTERVAL: Duration = Duration::from_secs(60);
 /// The longest time between two reminders of one job, unless `[reconciler] remind_after_ms` is longer.
 const REMIND_AFTER_MAX_MS: i64 = 300_000;
 
+/// How often the object store is compared with the rows.
+const SURVEY_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
 const REMINDERS: &str = "reminders";
+const EXPIRY: &str = "expiry";
+const COLLECTION: &str = "collection";
+const SURVEY: &str = "objects";
 
 /// Reminds of overdue jobs until shutdown.
 pub(crate) async fn of_reminders(context: &Context, pool: &Pool, publisher: &Publisher) {
@@ -55,6 +67,78 @@ fn show_reminders(health: &Health, reminded: Result<usize, RoundError>) {
             }
         }
         Err(error) => health.degraded(REMINDERS, codes::EXPORT_DATABASE_UNAVAILABLE, chain(&error)),
+    }
+}
+
+/// Waits for the next look; `false`: the process was asked to end.
+async fn look(poll: &mut Interval, context: &Context) -> bool {
+    tokio::select! {
+        () = context.shutdown.cancelled() => false,
+        _ = poll.tick() => true,
+    }
+}
+
+fn polled(every: Duration) -> Interval {
+    let mut poll = tokio::time::interval(every);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    poll
+}
+
+/// Expires results whose time is over until shutdown.
+pub(crate) async fn of_expiry(context: &Context, pool: &Pool, publisher: &Publisher) {
+    let config = &context.config.reconciler;
+    let mut poll = polled(config.poll_interval());
+    while look(&mut poll, context).await {
+        match expire(pool, publisher, config.batch_jobs_max, &context.shutdown).await {
+            Ok(exports) => {
+                context.health.clear(EXPIRY);
+                if exports > 0 {
+                    tracing::info!(exports, "the time of results was over");
+                }
+            }
+            Err(error) => context.health.degraded(EXPIRY, error.code(), chain(&error)),
+        }
+    }
+}
+
+/// Collects files that nobody needs until shutdown.
+pub(crate) async fn of_collection(context: &Context, pool: &Pool, objects: &Objects) {
+    let config = &context.config.reconciler;
+    let signed = |duration| SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX);
+    let patience = Patience {
+        collect_after: signed(config.collect_after()),
+        condemned_for: signed(config.condemned_for()),
+    };
+    let mut poll = polled(config.poll_interval());
+    while look(&mut poll, context).await {
+        match collect(pool, objects, patience, &context.shutdown).await {
+            Ok(Collected { contradictions: 0, .. }) => context.health.clear(COLLECTION),
+            Ok(Collected { contradictions, .. }) => {
+                let detail =
+                    format!("{contradictions} files are condemned though they are needed; they stay");
+                context.health.degraded(COLLECTION, codes::CONDEMNED_BUT_NEEDED, detail);
+            }
+            Err(error) => context.health.degraded(COLLECTION, error.code(), chain(&error)),
+        }
+    }
+}
+
+/// Compares the store with the rows now and then until shutdown.
+pub(crate) async fn of_surveys(context: &Context, pool: &Pool, objects: &Objects) {
+    let mut poll = polled(SURVEY_INTERVAL);
+    while look(&mut poll, context).await {
+        let surveyed = tokio::select! {
+            () = context.shutdown.cancelled() => return,
+            surveyed = survey(pool, objects) => surveyed,
+        };
+        match surveyed {
+            Ok(Surveyed { unknown: 0, .. }) => context.health.clear(SURVEY),
+            Ok(Surveyed { unknown, .. }) => {
+                let detail = format!("{unknown} objects in the store are known by no row; they stay");
+                context.health.degraded(SURVEY, codes::OBJECTS_UNKNOWN, detail);
+            }
+            Err(error) => context.health.degraded(SURVEY, error.code(), chain(&error)),
+        }
     }
 }
 

@@ -110,6 +110,9 @@ pub(crate) enum Command {
     /// Exports: ask for one, follow it, fetch its file
     #[command(subcommand)]
     Export(commands::export::ExportCommand),
+    /// Objects: the files of exports, and why each is there or not
+    #[command(subcommand)]
+    Object(commands::object::ObjectCommand),
 }
 
 /// A role, as it is typed.

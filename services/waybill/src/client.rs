@@ -91,6 +91,12 @@ impl Client {
         Ok(read(response).await?.body)
     }
 
+    /// POST or DELETE of what the path and its parameters say alone.
+    pub(crate) async fn bare(&self, method: Method, path: &str) -> Result<Value, CommandError> {
+        let response = self.send(self.request(method, path)?).await?;
+        Ok(read(response).await?.body)
+    }
+
     /// POST of an intent, which may be sent again with the same key.
     pub(crate) async fn post_intent(
         &self,
@@ -100,6 +106,16 @@ impl Client {
     ) -> Result<Answer, CommandError> {
         let request = self.request(Method::POST, path)?.header("idempotency-key", idempotency_key);
         read(self.send(request.json(body)).await?).await
+    }
+
+    /// The same of an intent that its path says whole.
+    pub(crate) async fn post_bare_intent(
+        &self,
+        path: &str,
+        idempotency_key: &str,
+    ) -> Result<Answer, CommandError> {
+        let request = self.request(Method::POST, path)?.header("idempotency-key", idempotency_key);
+        read(self.send(request).await?).await
     }
 
     /// GET of a body that is read piece by piece.

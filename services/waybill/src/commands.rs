@@ -7,6 +7,7 @@ pub(crate) mod decision;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod migrate;
+pub(crate) mod object;
 pub(crate) mod outbox;
 mod pages;
 pub(crate) mod parked;

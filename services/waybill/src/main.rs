@@ -72,6 +72,7 @@ async fn dispatch(cli: Cli, output: Output) -> Result<(), CommandError> {
         Command::ApiKey(command) => commands::api_key::run(command, || load(&global), &output).await,
         Command::Dataset(command) => commands::dataset::run(command, &output).await,
         Command::Export(command) => commands::export::run(command, &output).await,
+        Command::Object(command) => commands::object::run(command, &output).await,
     }
 }
 

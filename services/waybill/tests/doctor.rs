@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tokio::process::Command;
-use waybill_testkit::System;
+use waybill_testkit::{Bucket, System, Trouble};
 
 /// The exit code and the findings.
 async fn doctor(system: &System, config: &Path) -> (i32, Vec<Value>) {
@@ -69,4 +69,25 @@ async fn a_data_set_that_the_worker_may_not_read_is_named_with_the_grant_to_run(
     let orders = about(&findings, "data set orders");
     assert_eq!(code, 1);
     assert!(orders["detail"].as_str().is_some_and(|detail| detail.ends_with("note")), "{orders}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_is_written_read_listed_and_deleted_from_and_the_first_that_fails_is_named() {
+    let bucket = Bucket::fresh(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+    let system = System::fresh().await;
+    let config = system.objects().join("doctor.toml");
+    let settings = bucket.settings_table();
+    let system = system.with("object_store.url", bucket.url()).with("object_store.settings", settings);
+    let (_, findings) = doctor(&system, &config).await;
+    let objects = about(&findings, "object store");
+    assert_eq!(objects["level"], "ok", "{objects}");
+
+    // More than its client tries.
+    bucket.proxy().trouble(Trouble::Unavailable, &["GET", "list-type"], u32::MAX);
+    let (code, findings) = doctor(&system, &config).await;
+    let objects = about(&findings, "object store");
+    assert_eq!((code, objects["level"].as_str()), (1, Some("fail")), "{objects}");
+    let detail = objects["detail"].as_str().unwrap_or_default();
+    assert!(detail.contains("an object cannot be listed"), "{detail}");
+    assert!(!objects.to_string().contains("a-secret-of-a-test"), "{objects}");
 }

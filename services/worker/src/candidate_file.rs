@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
+use object_store::{ObjectStoreExt, WriteMultipart};
 use tokio_postgres::CopyOutStream;
 use uuid::Uuid;
 use waybill_domain::ids::CandidateId;
+use waybill_fault_points::{Point, reach};
+use waybill_objects::{Objects, Upload};
 use waybill_store::attempt::Progress;
 use waybill_store::candidate::{self, Candidate, Verified};
 use waybill_store::job::Job;
@@ -37,11 +39,16 @@ const UNCOUNTED: i64 = -1;
 pub(crate) struct Meter {
     rows_done: AtomicI64,
     rows_total: AtomicI64,
+    bytes_done: AtomicI64,
 }
 
 impl Meter {
     pub(crate) fn new() -> Self {
-        Self { rows_done: AtomicI64::new(0), rows_total: AtomicI64::new(UNCOUNTED) }
+        Self {
+            rows_done: AtomicI64::new(0),
+            rows_total: AtomicI64::new(UNCOUNTED),
+            bytes_done: AtomicI64::new(0),
+        }
     }
 
     pub(crate) fn read(&self) -> Progress {
@@ -49,6 +56,7 @@ impl Meter {
         Progress {
             rows_done: self.rows_done.load(Ordering::Relaxed),
             rows_total: (total != UNCOUNTED).then_some(total),
+            bytes_done: self.bytes_done.load(Ordering::Relaxed),
         }
     }
 }
@@ -78,12 +86,20 @@ pub(crate) async fn make(
         return Err(AttemptError::Fenced);
     }
     let path = Path::from(object_key.as_str());
-    let written = upload(worker.objects.as_ref(), &path, rows, meter).await?;
+    let upload = worker.objects.begin(&path).await.map_err(AttemptError::Objects)?;
+    if let Err(error) = name_upload(worker, claimed, &candidate_id, upload.name()).await {
+        // No row may name it, so nobody else could abort it.
+        if let Err(aborting) = worker.objects.abort(&path, upload.name()).await {
+            tracing::debug!(object.key = %path, error = %aborting, "an upload without a part was left behind");
+        }
+        return Err(error);
+    }
+    let written = uploaded(&worker.objects, &path, upload, rows, meter).await?;
     if written.rows != snapshot.rows() {
         return Err(AttemptError::RowsDiffer { counted: snapshot.rows(), written: written.rows });
     }
     drop(snapshot);
-    compare(&written, &read_back(worker.objects.as_ref(), &path).await?)?;
+    compare(&written, &read_back(&worker.objects, &path).await?)?;
 
     let verified = recording::record(claimed, "the verification", || {
         verify(worker, &candidate_id, job.lifecycle.fence, &written)
@@ -114,20 +130,40 @@ async fn verify(
     Ok(candidate::verify(&**client, candidate_id, fence, written).await?)
 }
 
-/// Streams the COPY into the object and measures it on the way. An upload that fails leaves nothing visible.
-async fn upload(
-    store: &dyn ObjectStore,
+/// Records the store's name for the upload before its first part, so that one that never ends can be aborted.
+async fn name_upload(
+    worker: &Worker,
+    claimed: &Claimed,
+    candidate_id: &CandidateId,
+    name: Option<&str>,
+) -> Result<(), AttemptError> {
+    let Some(name) = name else { return Ok(()) };
+    let named = recording::record(claimed, "the upload's name", || async {
+        let client = worker.export.get().await?;
+        Ok(candidate::begin_upload(&**client, candidate_id, claimed.fence(), name).await?)
+    });
+    if named.await? { Ok(()) } else { Err(AttemptError::Fenced) }
+}
+
+/// Streams the COPY into the object and measures it on the way. An upload that fails leaves nothing visible; one whose end
+/// got no answer may be whole, which the object itself says, and then its digest.
+async fn uploaded(
+    store: &Objects,
     path: &Path,
+    upload: Upload,
     rows: CopyOutStream,
     meter: &Meter,
 ) -> Result<Verified, AttemptError> {
-    let upload = store.put_multipart(path).await.map_err(AttemptError::Objects)?;
-    let mut object = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+    let mut object = WriteMultipart::new_with_chunk_size(upload.into_parts(), PART_BYTES);
     match pour(rows, &mut object, meter).await {
-        Ok(measure) => {
-            object.finish().await.map_err(AttemptError::Objects)?;
-            Ok(measure.finish())
-        }
+        Ok(measure) => match object.finish().await {
+            Ok(_) => Ok(measure.finish()),
+            Err(error) if store.head(path).await.is_ok() => {
+                tracing::warn!(object.key = %path, %error, "the end of an upload got no answer: reading it back");
+                Ok(measure.finish())
+            }
+            Err(error) => Err(AttemptError::Objects(error)),
+        },
         Err(error) => {
             if let Err(aborting) = object.abort().await {
                 tracing::debug!(object.key = %path, error = %aborting, "the aborted upload left its parts behind");
@@ -148,14 +184,16 @@ async fn pour(
         measure.update(&chunk);
         object.wait_for_capacity(PARTS_IN_FLIGHT_MAX).await.map_err(AttemptError::Objects)?;
         object.write(&chunk);
+        reach(Point::WorkerUploading);
         meter.rows_done.store(measure.rows(), Ordering::Relaxed);
+        meter.bytes_done.store(measure.bytes(), Ordering::Relaxed);
         // A source that is always ready would otherwise never let this attempt's heartbeat run.
         tokio::task::consume_budget().await;
     }
     Ok(measure)
 }
 
-async fn read_back(store: &dyn ObjectStore, path: &Path) -> Result<Verified, AttemptError> {
+async fn read_back(store: &Objects, path: &Path) -> Result<Verified, AttemptError> {
     let mut chunks = store.get(path).await.map_err(AttemptError::Objects)?.into_stream();
     let mut measure = Measure::default();
     while let Some(chunk) = chunks.next().await {

@@ -4,6 +4,7 @@ use tokio::time::Instant;
 use waybill_domain::attempt::AttemptState;
 use waybill_domain::ids::TenantId;
 use waybill_domain::job::{Command, Decision, JobState, decide};
+use waybill_fault_points::{Point, reach};
 use waybill_store::attempt::{self, Cause};
 use waybill_store::claim::{self, Due};
 use waybill_store::job::{self, Job};
@@ -84,6 +85,7 @@ async fn round(worker: &Worker, tried: &[TenantId]) -> Result<Round, DatabaseErr
         return Ok(Round::Contended(turn.tenant_id));
     };
     claim::mark_tenant(&*tx, &turn.tenant_id).await?;
+    reach(Point::WorkerClaiming);
     let committed = tx.commit().await;
     drop(client);
     if job.lifecycle.state != JobState::Running {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use waybill_domain::attempt::AttemptState;
+use waybill_domain::limits::ATTEMPT_HOURS_MAX;
 use waybill_fault_points::{Point, reach};
 use waybill_store::attempt;
 use waybill_store::candidate::Candidate;
@@ -16,8 +17,7 @@ use crate::metrics::{self, Outcome};
 use crate::settling::{self, Settled};
 use crate::{Worker, codes, heartbeat};
 
-/// The longest that one attempt may take; a heartbeat alone must not hold a job for ever.
-const ATTEMPT_MAX: Duration = Duration::from_secs(12 * 60 * 60);
+const ATTEMPT_MAX: Duration = Duration::from_secs(ATTEMPT_HOURS_MAX * 60 * 60);
 
 /// Makes the file under a heartbeat, then completes or fails the job; `abandon` ends it early, for another worker to
 /// take. Never an error: what could not be recorded is found by the lease.

@@ -28,12 +28,11 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use jiff::SignedDuration;
-use object_store::ObjectStore;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 use waybill_consumer::{ConsumerError, ConsumerOptions};
 use waybill_contract::{SchemaError, Schemas};
-use waybill_objects::{ObjectsError, Place};
+use waybill_objects::{Objects, ObjectsError, Place};
 use waybill_publication::{PublicationError, Publisher};
 use waybill_runtime::codes::ROLE_FAILED;
 use waybill_runtime::{Context, PoolError, RoleError, Schema};
@@ -57,7 +56,7 @@ pub struct Worker {
     /// The database that the data sets lie in.
     pub dataset: Pool,
     /// Where candidates go.
-    pub objects: Arc<dyn ObjectStore>,
+    pub objects: Objects,
     /// Writes the facts.
     pub publisher: Publisher,
     /// How long a claim holds without a heartbeat.
@@ -73,7 +72,8 @@ impl Worker {
             name: new_name(),
             export: context.pool(Schema::Export)?,
             dataset: context.pool(Schema::Dataset)?,
-            objects: Place::parse(&config.object_store.url)?.to_write()?,
+            objects: Place::parse(&config.object_store.url, config.object_store.settings.iter())?
+                .to_write()?,
             publisher: Publisher::new(&config.deployment.source, context.topic_prefix())?,
             lease: config.worker.lease(),
             heartbeat: config.worker.heartbeat(),

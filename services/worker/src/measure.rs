@@ -26,6 +26,11 @@ impl Measure {
         saturated(self.records.records().saturating_sub(1))
     }
 
+    /// Bytes so far.
+    pub(crate) fn bytes(&self) -> i64 {
+        saturated(self.bytes)
+    }
+
     /// The measure of the whole file.
     pub(crate) fn finish(self) -> Verified {
         Verified { rows: self.rows(), bytes: saturated(self.bytes), sha256: self.sha256.finalize().into() }

@@ -7,7 +7,7 @@
 use tokio_postgres::Transaction;
 use waybill_domain::attempt::AttemptState;
 use waybill_domain::job::{Command, Decision, JobState, Rejection, decide};
-use waybill_domain::limits::Spread;
+use waybill_domain::limits::Jitter;
 use waybill_store::attempt::{self, Cause, Progress};
 use waybill_store::candidate::{self, Candidate};
 use waybill_store::claim;
@@ -95,7 +95,7 @@ async fn fail_once(
         Verdict::Permanent => Command::FailForGood { fence },
         Verdict::HandBack | Verdict::Fenced => Command::HandBack { fence },
         Verdict::Transient(suspect) => {
-            Command::FailTransient { fence, suspect, spread: Spread::of(&claimed.job.export_id) }
+            Command::FailTransient { fence, suspect, jitter: Jitter::of(&claimed.job.export_id) }
         }
     };
     let mut client = worker.export.get().await?;

@@ -3,6 +3,9 @@
 
 mod aftermath;
 mod api;
+mod clock;
 mod consumer;
+mod exports;
 mod relay;
+mod store;
 mod worker;

@@ -1,5 +1,5 @@
-//! Rows 23, 25 and 27: a worker dies after its claim or after its upload, or comes back as a zombie; and Postgres goes
-//! away when it is about to complete.
+//! Rows 23 to 25 and 27: a worker dies after its claim, in the middle of its upload or after it, or comes back as a zombie;
+//! and Postgres goes away when it is about to complete.
 
 use std::cell::Cell;
 
@@ -59,6 +59,40 @@ async fn a_worker_killed_after_its_claim_is_taken_over_under_the_next_fence() {
     assert_eq!(after.attempts().await, ["lost", "succeeded"]);
     assert_eq!(after.candidates().await, ["selected"]);
     assert_eq!(objects(&scene.system), 1);
+}
+
+#[tokio::test]
+async fn a_worker_frozen_in_the_middle_of_its_claim_does_not_hold_up_its_tenant_for_ever() {
+    let scene = scene().await;
+    let frozen = scene.system.start_at(&["worker"], "worker.claiming");
+    frozen.wait_stopped().await;
+
+    // Nobody kills it: its transaction, and the tenant's row with it, is taken from it.
+    let after = scene.is_completed_by_another().await;
+    frozen.cont().await;
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["succeeded"], "the claim that was not committed never was");
+    assert_eq!(objects(&scene.system), 1);
+}
+
+#[tokio::test]
+async fn a_worker_killed_in_the_middle_of_its_upload_leaves_nothing_that_anybody_can_see() {
+    let scene = scene().await;
+    let dying = scene.system.start_at(&["worker"], "worker.uploading");
+    dying.wait_stopped().await;
+    dying.kill().await;
+    let before = Aftermath::of(&scene.system, &scene.export_id).await;
+    assert_eq!(before.candidates().await, ["writing"]);
+    assert_eq!(before.facts().await, ["waybill.export.requested"]);
+    let key = before.texts("SELECT object_key FROM export.candidates WHERE export_id = $1").await.remove(0);
+    assert!(!scene.system.objects().join(&key).exists(), "half a file has no name");
+    let content = scene.caller.get(&format!("/v1/exports/{}/content", scene.export_id)).await;
+    assert_eq!(content.code(), "export-not-ready");
+
+    let after = scene.is_completed_by_another().await;
+    scene.is_whole(&after).await;
+    assert_eq!(after.attempts().await, ["lost", "succeeded"]);
+    assert_eq!(after.candidates().await, ["writing", "selected"]);
 }
 
 #[tokio::test]

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
-use waybill_testkit::{Record, TestTopics, within};
+use waybill_testkit::{Record, TestTopics, python, within};
 
 use crate::fixtures::{Team, delivered, said};
 
@@ -65,7 +64,9 @@ async fn the_example_in_rust_places_orders_and_the_relay_tells_of_them() {
 async fn the_example_in_python_places_orders_and_the_relay_tells_of_them() {
     let (team, topics, topic) = shop().await;
     let _relay = team.relay(&topics);
-    let python = python().await;
+    let requirements = std::fs::read_to_string(example("python-orders/requirements.txt"));
+    let python =
+        python(&requirements.expect("the requirements"), Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
     let order = async |topic: &str| {
         Command::new(&python)
             .arg(example("python-orders/orders.py"))
@@ -86,33 +87,6 @@ async fn the_example_in_python_places_orders_and_the_relay_tells_of_them() {
     assert!(!refused.status.success());
     assert!(said(&refused).contains("outbox-event-refused"), "{}", said(&refused));
     assert_eq!(team.count("shop.orders").await, 1, "no order without its event");
-}
-
-/// A Python with what the example needs, made once for each state of its requirements and kept beside the build.
-async fn python() -> PathBuf {
-    let requirements = example("python-orders/requirements.txt");
-    let wanted = std::fs::read(&requirements).expect("the requirements");
-    let digest: String = Sha256::digest(&wanted).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let environment = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python-orders-{digest}"));
-    let (python, complete) = (environment.join("bin/python"), environment.join("complete"));
-    if complete.is_file() {
-        return python;
-    }
-    let mut make = Command::new("python3");
-    make.args(["-m", "venv", "--clear"]).arg(&environment);
-    succeeds("python3 -m venv (`./dev` installs it)", &mut make).await;
-    let mut install = Command::new(&python);
-    install
-        .args(["-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "-r"])
-        .arg(&requirements);
-    succeeds("pip install", &mut install).await;
-    std::fs::write(&complete, "").expect("written");
-    python
-}
-
-async fn succeeds(what: &str, command: &mut Command) {
-    let output = command.output().await.unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert!(output.status.success(), "{what}: {}", said(&output));
 }
 
 fn example(path: &str) -> PathBuf {

@@ -26,7 +26,8 @@ pub(crate) struct Test {
     /// Run only the tests whose name holds this, and no other check.
     #[arg(long)]
     filter: Option<String>,
-    /// Run only this campaign, for long: `relay` kills relays at random while two hundred writers write.
+    /// Run only this campaign, for long: `relay` kills relays at random while two hundred writers write, `exports` kills and
+    /// freezes workers under a collector.
     #[arg(long, conflicts_with = "filter")]
     campaign: Option<Campaign>,
     /// The campaign's seed, as it prints it. Another one each time when it is not given.
@@ -43,6 +44,7 @@ const CAMPAIGN_KILLS: u32 = 1_000;
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Campaign {
     Relay,
+    Exports,
 }
 
 impl Campaign {
@@ -50,6 +52,7 @@ impl Campaign {
     fn test(self) -> [&'static str; 2] {
         match self {
             Self::Relay => ["faults", "relay::campaign::"],
+            Self::Exports => ["faults", "exports::campaign::"],
         }
     }
 }

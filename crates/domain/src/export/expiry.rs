@@ -5,12 +5,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{Errors, FieldError};
+use crate::retention::{Kept, RETENTION_SECONDS_MAX, RETENTION_SECONDS_MIN, Retention};
 use crate::span;
-
-/// The shortest time that a file may be wanted for.
-pub const EXPIRY_MIN_SECONDS: i64 = 5 * 60;
-/// The longest time.
-pub const EXPIRY_MAX_SECONDS: i64 = 366 * 24 * 60 * 60;
 
 /// Until when the file is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,25 +27,37 @@ impl Serialize for Expiry {
 }
 
 impl Expiry {
-    /// Whether the time is within the bounds, for an export that is accepted now.
+    /// What it means for the result of an export that is accepted now.
     ///
     /// # Errors
     /// A time that is too short or too long.
-    pub fn check(self, now: Timestamp) -> Result<(), FieldError> {
-        let length = match self {
-            Self::After(length) => length,
-            Self::At(time) => time.duration_since(now),
-        };
-        if (EXPIRY_MIN_SECONDS..=EXPIRY_MAX_SECONDS).contains(&length.as_secs()) {
-            return Ok(());
+    pub fn kept(self, now: Timestamp) -> Result<Kept, FieldError> {
+        match self {
+            Self::After(length) => Retention::from_seconds(length.as_secs()).map(Kept::For),
+            Self::At(time) => {
+                Retention::from_seconds(time.duration_since(now).as_secs()).map(|_within| Kept::Until(time))
+            }
         }
-        let [min, max] = [EXPIRY_MIN_SECONDS, EXPIRY_MAX_SECONDS]
-            .map(|bound| span::write(SignedDuration::from_secs(bound)));
-        Err(FieldError {
-            field: "expiry".to_owned(),
-            problem: format!("must lie between {min} and {max} from now"),
-        })
+        .map_err(|_invalid| out_of_bounds())
     }
+
+    /// Whether this is what a job was accepted with.
+    #[must_use]
+    pub fn is_of(self, kept: Kept) -> bool {
+        match (self, kept) {
+            (Self::After(length), Kept::For(retention)) => length == retention.duration(),
+            (Self::At(time), Kept::Until(until)) => time == until,
+            (Self::After(_), Kept::Until(_) | Kept::Always) | (Self::At(_), Kept::For(_) | Kept::Always) => {
+                false
+            }
+        }
+    }
+}
+
+fn out_of_bounds() -> FieldError {
+    let [min, max] = [RETENTION_SECONDS_MIN, RETENTION_SECONDS_MAX]
+        .map(|bound| span::write(SignedDuration::from_secs(bound)));
+    FieldError { field: "expiry".to_owned(), problem: format!("must lie between {min} and {max} from now") }
 }
 
 pub(super) fn expiry(value: &Value, errors: &mut Errors) -> Option<Expiry> {

@@ -103,6 +103,7 @@ async fn only_the_selected_candidate_is_published_as_the_result() {
         export_id: job.export_id.clone(),
         fence: 1,
         object_key: "exports/a/b/1-c".to_owned(),
+        upload_id: None,
         state: CandidateState::Selected,
         rows: Some(3),
         bytes: Some(120),

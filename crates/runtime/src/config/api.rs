@@ -19,6 +19,8 @@ pub struct Api {
     pub request_timeout_ms: u64,
     /// How many requests are worked on at once; more are refused with 503 and `Retry-After`.
     pub requests_in_flight_max: usize,
+    /// How long the result of an export is kept whose owner did not say; 0: until somebody deletes it.
+    pub result_retention_hours: u64,
 }
 
 impl Default for Api {
@@ -30,6 +32,7 @@ impl Default for Api {
             body_bytes_max: 65_536,
             request_timeout_ms: 10_000,
             requests_in_flight_max: 512,
+            result_retention_hours: 720,
         }
     }
 }

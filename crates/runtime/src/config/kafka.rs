@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, scalars};
 use crate::secret::{REDACTED, Secret};
 
 /// `[kafka]`: the cluster and how to reach it.
@@ -42,8 +42,9 @@ impl Kafka {
 
 /// librdkafka's settings by name. A name with `_file` at its end (`sasl.password_file`) gives a file that holds the
 /// value. Values whose names speak of secrets are never printed.
-#[derive(Clone, PartialEq, Default)]
-pub struct KafkaSettings(BTreeMap<String, String>);
+#[derive(Clone, PartialEq, Default, Deserialize)]
+#[serde(transparent)]
+pub struct KafkaSettings(#[serde(deserialize_with = "scalars::as_texts")] BTreeMap<String, String>);
 
 impl KafkaSettings {
     /// The value of one setting as it was configured.
@@ -92,24 +93,5 @@ impl fmt::Debug for KafkaSettings {
 impl Serialize for KafkaSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.shown())
-    }
-}
-
-impl<'de> Deserialize<'de> for KafkaSettings {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Scalar {
-            Text(String),
-            Boolean(bool),
-            Integer(i64),
-        }
-        let settings = BTreeMap::<String, Scalar>::deserialize(deserializer)?;
-        let text = |value| match value {
-            Scalar::Text(text) => text,
-            Scalar::Boolean(boolean) => boolean.to_string(),
-            Scalar::Integer(integer) => integer.to_string(),
-        };
-        Ok(Self(settings.into_iter().map(|(name, value)| (name, text(value))).collect()))
     }
 }

@@ -32,7 +32,8 @@ impl KnownKeys {
 
     /// What `path` leads to.
     pub(super) fn get(&self, path: &[&str]) -> Known<'_> {
-        let others: [&[&str]; 3] = [&["kafka", "settings"], &["relay", "outboxes"], &["sources"]];
+        let others: [&[&str]; 4] =
+            [&["kafka", "settings"], &["object_store", "settings"], &["relay", "outboxes"], &["sources"]];
         if others.iter().any(|parents| path.starts_with(parents)) {
             return Known::PassThrough;
         }

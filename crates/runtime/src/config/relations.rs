@@ -1,6 +1,6 @@
 //! What must hold between values. Each rule names both keys, so that whoever breaks it knows what to change.
 
-use super::{Config, ConfigError};
+use super::{COLLECT_AFTER_HOURS_MIN, CONDEMNED_FOR_MINUTES_MIN, Config, ConfigError};
 
 /// The functions that make partitions ahead refuse more.
 const PARTITIONS_AHEAD_DAYS_MAX: u64 = 60;
@@ -9,6 +9,11 @@ const PARTITIONS_AHEAD_DAYS_MAX: u64 = 60;
 const OUTBOX_RETENTION_DAYS_MAX: u64 = 3650;
 
 const HOURS_OF_A_DAY: u64 = 24;
+
+/// A year: no result is kept for longer but one that is kept for ever.
+pub const RESULT_RETENTION_HOURS_MAX: u64 = 366 * HOURS_OF_A_DAY;
+
+const MS_OF_AN_HOUR: u64 = 60 * 60 * 1000;
 
 /// A lease that is shorter is lost to any slow answer of the database.
 const LEASE_MS_MIN: u64 = 1000;
@@ -58,7 +63,7 @@ impl Config {
         self.one_form_of_each_secret()?;
         let rules =
             self.leases_and_timers().into_iter().chain(self.connections_and_leases()).chain(self.retention());
-        let rules = rules.chain(self.observations()).chain(self.smallest_values());
+        let rules = rules.chain(self.collection()).chain(self.observations()).chain(self.smallest_values());
         for Rule { first, relation, second, reason } in rules {
             if !relation.holds(first.1, second.1) {
                 return Err(ConfigError::Contradiction {
@@ -162,6 +167,41 @@ impl Config {
                 relation: Relation::AtLeast,
                 second: ("notifier.retry_term_hours", self.notifier.retry_term_hours),
                 reason: "the timeline of an export reads the outbox, and must be whole while its mail is still being tried",
+            },
+        ]
+    }
+
+    fn collection(&self) -> [Rule; 4] {
+        use Relation::{AtLeast, AtMost};
+        let collect_after_hours = self.reconciler.collect_after_hours;
+        let beyond_every_lease = COLLECT_AFTER_HOURS_MIN * MS_OF_AN_HOUR + self.worker.lease_ms;
+        [
+            Rule {
+                first: ("api.result_retention_hours", self.api.result_retention_hours),
+                relation: AtMost,
+                second: ("the longest time that a result is kept", RESULT_RETENTION_HOURS_MAX),
+                reason: "0 keeps it until somebody deletes it",
+            },
+            Rule {
+                first: ("reconciler.collect_after_hours", collect_after_hours),
+                relation: AtLeast,
+                second: ("the longest attempt and its uploads, in hours", COLLECT_AFTER_HOURS_MIN),
+                reason: "whoever wrote the file could still be at it",
+            },
+            Rule {
+                first: (
+                    "reconciler.collect_after_hours, in milliseconds",
+                    collect_after_hours.saturating_mul(MS_OF_AN_HOUR),
+                ),
+                relation: AtLeast,
+                second: ("worker.lease_ms and the longest attempt with its uploads", beyond_every_lease),
+                reason: "whoever wrote the file could still hold its job",
+            },
+            Rule {
+                first: ("reconciler.condemned_for_minutes", self.reconciler.condemned_for_minutes),
+                relation: AtLeast,
+                second: ("twice the longest life of a link to a file, in minutes", CONDEMNED_FOR_MINUTES_MIN),
+                reason: "somebody could just have been sent to the file",
             },
         ]
     }

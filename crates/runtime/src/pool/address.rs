@@ -23,8 +23,9 @@ pub(super) const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 pub(super) const KEEPALIVE_RETRIES: u32 = 3;
 
-/// A process that stops in the middle of a transaction must not hold its locks for ever.
-const IDLE_IN_TRANSACTION_TIMEOUT_MS: u32 = 60_000;
+/// A process that is frozen in the middle of a transaction must not hold its locks for longer than one whose network is
+/// gone: a claim holds its tenant's row, and everybody else passes that tenant over.
+const IDLE_IN_TRANSACTION_TIMEOUT_MS: u32 = 15_000;
 
 /// Where and how to connect: a parsed address with its TLS settings.
 #[derive(Clone)]

@@ -8,6 +8,7 @@ SET
     due_at = NULL,
     remind_at = NULL,
     result_candidate_id = $7,
+    expires_at = $8,
     finished_at = now()
 WHERE export_id = $1 AND fence = $2 AND state = $3 AND version = $4
 RETURNING *

@@ -3,8 +3,8 @@
 -- Idempotency key: none, it reads. Index: jobs_pkey.
 SELECT
     export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
-    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases,
-    result_candidate_id, failure_code, failure_detail, accepted_at, finished_at
+    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, retention_seconds,
+    expires_at, retry_of, result_candidate_id, failure_code, failure_detail, accepted_at, finished_at
 FROM export.jobs
 WHERE export_id = $1
 FOR UPDATE;

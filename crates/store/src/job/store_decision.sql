@@ -1,4 +1,5 @@
 -- Stores what was decided, where the fence and the state that it was decided upon still stand. No row: they do not.
+-- What a failed export failed of stays, also when it is deleted.
 -- Lock: the job's row. Idempotency key: (export_id, fence, state, version) before. Index: jobs_pkey.
 UPDATE export.jobs
 SET state = $5,
@@ -10,11 +11,11 @@ SET state = $5,
     transient_failures = $11,
     work_failures = $12,
     lost_leases = $13,
-    failure_code = $14,
-    failure_detail = $15,
+    failure_code = coalesce($14, failure_code),
+    failure_detail = coalesce($15, failure_detail),
     finished_at = CASE WHEN $16 THEN coalesce(finished_at, now()) END
 WHERE export_id = $1 AND fence = $2 AND state = $3 AND version = $4
 RETURNING
     export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
-    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases,
-    result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;
+    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, retention_seconds,
+    expires_at, retry_of, result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;

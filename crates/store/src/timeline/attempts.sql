@@ -1,8 +1,8 @@
 -- Every try of an export and the candidate it wrote, oldest first.
 -- Lock: none. Idempotency key: none, it reads. Index: attempts_pkey, candidates_of_attempt.
 SELECT
-    attempts.fence, attempts.worker, attempts.state, attempts.claimed_at, attempts.ended_at,
-    attempts.rows_done, attempts.error_code, attempts.error_detail,
+    attempts.number, attempts.fence, attempts.worker, attempts.state, attempts.claimed_at, attempts.ended_at,
+    attempts.rows_done, attempts.bytes_done, attempts.error_code, attempts.error_detail,
     candidate.candidate_id, candidate.rows, candidate.bytes, candidate.verified_at
 FROM export.attempts
 LEFT JOIN LATERAL (

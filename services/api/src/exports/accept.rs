@@ -3,32 +3,38 @@
 //! A COMMIT whose answer is lost is settled by reading back by the intent's key on another connection, never by
 //! guessing. Deliberately absent: NOTIFY inside the transaction, and any second place where an export begins.
 
+use jiff::Timestamp;
 use tokio_postgres::Transaction;
 use uuid::Uuid;
 use waybill_contract::CommandReason;
 use waybill_domain::export::ExportRequest;
 use waybill_domain::ids::{ExportId, TenantId};
-use waybill_domain::job::{FactKind, Lifecycle};
-use waybill_publication::PublicationError;
+use waybill_domain::job::{FactKind, Lifecycle, retry};
 use waybill_runtime::chain;
-use waybill_store::StoreError;
 use waybill_store::dataset;
 use waybill_store::intent::{self, Intent, IntentKey};
 use waybill_store::job::{self, Job};
 
+use super::failure::{Failure, TRANSACTION_TRIES_MAX, committed};
+use super::not_found;
+use super::transition::refused;
 use crate::app::App;
-use crate::database::{is_conflict, leaves_commit_unknown, postgres};
 use crate::problem::{Answer, Kind, Problem};
-
-/// How often the transaction is begun when it loses against others.
-const TRANSACTION_TRIES_MAX: u32 = 3;
 
 /// What is to be accepted.
 pub(super) struct Acceptance<'a> {
     pub(super) tenant_id: &'a TenantId,
     pub(super) key: IntentKey<'a>,
-    pub(super) request: &'a ExportRequest,
+    pub(super) wish: Wish<'a>,
     pub(super) request_sha256: &'a [u8; 32],
+}
+
+/// What is wished for.
+pub(super) enum Wish<'a> {
+    /// An export, as it was asked for.
+    Export(&'a ExportRequest),
+    /// The same as this failed export of the tenant asked for.
+    RetryOf(&'a ExportId),
 }
 
 /// What stands now.
@@ -39,36 +45,12 @@ pub(super) enum Accepted {
     Known(Intent),
 }
 
-/// Why one try of the transaction did not end in a known state.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error("a statement failed")]
-    Store(#[from] StoreError),
-    #[error("the command or the fact could not be written")]
-    Publication(#[from] PublicationError),
-    #[error("the transaction failed")]
-    Postgres(#[from] tokio_postgres::Error),
-    /// The answer to COMMIT was lost.
-    #[error("the answer to COMMIT was lost")]
-    CommitUnknown(#[source] tokio_postgres::Error),
-}
-
-impl Failure {
-    /// The transaction lost against another one and was rolled back.
-    fn is_conflict(&self) -> bool {
-        let postgres = match self {
-            Self::Store(error) => postgres(error),
-            Self::Publication(error) => error.postgres(),
-            Self::Postgres(error) => Some(error),
-            Self::CommitUnknown(_) => None,
-        };
-        postgres.is_some_and(is_conflict)
-    }
-}
-
 /// Makes the export, unless the intent stands for one already.
 pub(super) async fn accept(app: &App, acceptance: &Acceptance<'_>) -> Answer<Accepted> {
-    let columns = columns(app, acceptance.request).await?;
+    let columns = match acceptance.wish {
+        Wish::Export(request) => columns(app, request).await?,
+        Wish::RetryOf(_) => Vec::new(),
+    };
     let export_id = ExportId::from_uuid(Uuid::now_v7());
     let mut tries = 1;
     loop {
@@ -91,9 +73,7 @@ pub(super) async fn accept(app: &App, acceptance: &Acceptance<'_>) -> Answer<Acc
                 return read_back(app, acceptance, &export_id).await;
             }
             Err(failure) if failure.is_conflict() && tries < TRANSACTION_TRIES_MAX => tries += 1,
-            Err(Failure::Store(error)) => return Err(error.into()),
-            Err(Failure::Publication(error)) => return Err(error.into()),
-            Err(Failure::Postgres(error)) => return Err(error.into()),
+            Err(failure) => return Err(failure.into()),
         }
     }
 }
@@ -110,11 +90,8 @@ async fn transact(
     let Some(job) = write(app, &tx, acceptance, columns, export_id).await? else {
         return Ok(None);
     };
-    match tx.commit().await {
-        Ok(()) => Ok(Some(job)),
-        Err(error) if leaves_commit_unknown(&error) => Err(Failure::CommitUnknown(error)),
-        Err(error) => Err(Failure::Postgres(error)),
-    }
+    committed(tx.commit().await)?;
+    Ok(Some(job))
 }
 
 async fn write(
@@ -128,13 +105,35 @@ async fn write(
     let Some(now) = intent::insert(tx, key, acceptance.request_sha256, export_id).await? else {
         return Ok(None);
     };
-    let owner = (acceptance.tenant_id, key.service_account_id);
-    let accepted = Lifecycle::accepted(now);
-    let job = job::insert(tx, export_id, owner, acceptance.request, columns, &accepted, now).await?;
+    let job = match acceptance.wish {
+        Wish::Export(request) => {
+            let owner = (acceptance.tenant_id, key.service_account_id);
+            let kept = request.expiry.map_or_else(|| Ok(app.kept()), |expiry| expiry.kept(now));
+            let kept = kept.map_err(|error| Problem::fields(&[error]))?;
+            let accepted = Lifecycle::accepted(now, kept);
+            job::insert(tx, export_id, owner, request, columns, &accepted, now).await?
+        }
+        Wish::RetryOf(failed) => insert_retry(tx, acceptance, failed, export_id, now).await?,
+    };
     let publisher = app.publisher();
     publisher.command(tx, export_id, acceptance.tenant_id, CommandReason::Accepted, now).await?;
     publisher.fact(tx, &job, None, FactKind::Requested, now).await?;
     Ok(Some(job))
+}
+
+/// Another try of a failed export, which is still failed: its row is locked until the new one is committed.
+async fn insert_retry(
+    tx: &Transaction<'_>,
+    acceptance: &Acceptance<'_>,
+    failed: &ExportId,
+    export_id: &ExportId,
+    now: Timestamp,
+) -> Result<Job, Failure> {
+    let of = job::lock(tx, failed).await?.filter(|job| job.tenant_id == *acceptance.tenant_id);
+    let of = of.ok_or_else(|| not_found(failed.as_str()))?;
+    let accepted = retry(&of.lifecycle, now).map_err(|rejection| refused(&rejection, &of))?;
+    let account = acceptance.key.service_account_id;
+    Ok(job::insert_retry(tx, export_id, account, failed, &accepted, now).await?)
 }
 
 /// Looks whether a COMMIT was carried out whose answer was lost.

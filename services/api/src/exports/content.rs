@@ -98,15 +98,15 @@ async fn open(app: &App, job: &Job, result: &SelectedResult) -> Answer<GetResult
 }
 
 fn not_ready(job: &Job) -> Problem {
-    let detail = match job.lifecycle.state {
-        JobState::Pending | JobState::Running => "It is not done yet.",
-        JobState::Quarantined => "It waits for an operator's decision.",
-        JobState::Succeeded | JobState::Failed => "It ended without a result.",
-        JobState::Cancelled => "It was cancelled and has no result.",
-        JobState::Expired => "Its result's time is over.",
-        JobState::Deleted => "It was deleted.",
+    let (kind, detail) = match job.lifecycle.state {
+        JobState::Pending | JobState::Running => (&Kind::EXPORT_NOT_READY, "It is not done yet."),
+        JobState::Quarantined => (&Kind::EXPORT_NOT_READY, "It waits for an operator's decision."),
+        JobState::Succeeded | JobState::Failed => (&Kind::EXPORT_NOT_READY, "It ended without a result."),
+        JobState::Cancelled => (&Kind::EXPORT_NOT_READY, "It was cancelled and has no result."),
+        JobState::Expired => (&Kind::RESULT_EXPIRED, "Its result's time is over."),
+        JobState::Deleted => (&Kind::EXPORT_DELETED, "It was deleted."),
     };
-    Problem::new(&Kind::EXPORT_NOT_READY, detail).with("state", job.lifecycle.state.as_str().into())
+    Problem::new(kind, detail).with("state", job.lifecycle.state.as_str().into())
 }
 
 /// Whether the caller has this representation already (RFC 9110, section 13.1.2).

@@ -13,7 +13,7 @@ use waybill_store::api_key::Scope;
 use waybill_store::intent::{self, Intent, IntentKey};
 use waybill_store::job::{self, Job, JobView};
 
-use super::accept::{Acceptance, Accepted, accept};
+use super::accept::{Acceptance, Accepted, Wish, accept};
 use super::mismatch::differences;
 use super::{not_found, representation};
 use crate::app::App;
@@ -45,7 +45,8 @@ pub(crate) async fn create(
     if let Some(known) = known {
         return answer_known(&app, tenant_id, &known, &request, &request_sha256).await;
     }
-    let acceptance = Acceptance { tenant_id, key, request: &request, request_sha256: &request_sha256 };
+    let wish = Wish::Export(&request);
+    let acceptance = Acceptance { tenant_id, key, wish, request_sha256: &request_sha256 };
     match accept(&app, &acceptance).await? {
         Accepted::New(job) => {
             reach(Point::ApiCommitted);
@@ -57,7 +58,8 @@ pub(crate) async fn create(
     }
 }
 
-fn answer_new(job: Job) -> Response {
+/// What a new export is answered with.
+pub(super) fn answer_new(job: Job) -> Response {
     let export_id = job.export_id.clone();
     let view = JobView { job, progress: None, result: None };
     (StatusCode::ACCEPTED, links(&export_id, false), Json(representation(&view))).into_response()
@@ -86,8 +88,22 @@ async fn answer_known(
         .with("export_id", known.export_id.as_str().into())
         .with("differs_in", differences.into()));
     }
-    let headers = links(&known.export_id, view.job.lifecycle.state.is_terminal());
-    Ok((StatusCode::OK, headers, Json(representation(&view))).into_response())
+    Ok(as_it_is(&view))
+}
+
+/// What an intent that is known is answered with: its export as it is now.
+pub(super) async fn answer_as_it_is(
+    app: &App,
+    tenant_id: &TenantId,
+    export_id: &ExportId,
+) -> Answer<Response> {
+    let view = job::find(&**app.export().await?, tenant_id, export_id).await?;
+    Ok(as_it_is(&view.ok_or_else(|| not_found(export_id.as_str()))?))
+}
+
+fn as_it_is(view: &JobView) -> Response {
+    let headers = links(&view.job.export_id, view.job.lifecycle.state.is_terminal());
+    (StatusCode::OK, headers, Json(representation(view))).into_response()
 }
 
 /// Where the export is, and when to look again while it is under way.

@@ -17,10 +17,12 @@ pub(super) fn differences(request: &ExportRequest, job: &Job) -> Vec<&'static st
     compare("columns", request.columns.as_ref().is_none_or(|columns| *columns == job.columns));
     compare("name", request.name == job.name);
     compare("labels", request.labels == job.labels);
+    // An absent expiry stands for what the deployment keeps results for, which may have changed since.
+    compare("expiry", request.expiry.is_none_or(|expiry| expiry.is_of(job.lifecycle.kept())));
     compare("notify", request.notify == job.notify);
     if fields.is_empty() {
-        // Named columns against absent ones: the same file today, but not the same request.
-        fields.push("columns");
+        // Something said against something left open: the same file today, but not the same request.
+        fields.push(if request.expiry.is_some() { "expiry" } else { "columns" });
     }
     fields
 }
@@ -31,6 +33,7 @@ mod tests {
     use uuid::Uuid;
     use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
     use waybill_domain::job::Lifecycle;
+    use waybill_domain::retention::Kept;
 
     use super::*;
 
@@ -50,7 +53,8 @@ mod tests {
             name: request.name.clone(),
             labels: request.labels.clone(),
             notify: request.notify.clone(),
-            lifecycle: Lifecycle::accepted(Timestamp::UNIX_EPOCH).next,
+            lifecycle: Lifecycle::accepted(Timestamp::UNIX_EPOCH, Kept::Always).next,
+            retry_of: None,
             result_candidate_id: None,
             failure_code: None,
             failure_detail: None,
@@ -64,6 +68,13 @@ mod tests {
         let accepted = job(&request(r#"{"dataset": "orders", "name": "Q3", "labels": {"a": "1"}}"#));
         let other = request(r#"{"dataset": "refunds", "labels": {"a": "2"}, "columns": ["id"]}"#);
         assert_eq!(differences(&other, &accepted), ["dataset", "columns", "name", "labels"]);
+    }
+
+    #[test]
+    fn another_expiry_is_another_request() {
+        let accepted = job(&request(r#"{"dataset": "orders"}"#));
+        let wanted = request(r#"{"dataset": "orders", "expiry": "2d"}"#);
+        assert_eq!(differences(&wanted, &accepted), ["expiry"]);
     }
 
     #[test]

@@ -22,10 +22,13 @@ pub(crate) fn representation(view: &JobView) -> Value {
         "notify": job.notify,
         "accepted_at": job.accepted_at,
         "finished_at": job.finished_at,
+        "expires_at": job.lifecycle.expires_at,
+        "retry_of": job.retry_of,
         "progress": view.progress.map(|progress| json!({
             "fence": progress.fence,
             "rows_done": progress.rows_done,
             "rows_total": progress.rows_total,
+            "bytes_done": progress.bytes_done,
         })),
         "result": view.result.as_ref().map(|result| json!({
             "rows": result.rows,

@@ -5,16 +5,16 @@ use axum::extract::State;
 use serde_json::Value;
 use waybill_contract::CommandReason;
 use waybill_domain::ids::ExportId;
-use waybill_domain::job::{self as lifecycle, Command, Decision, Rejection};
+use waybill_domain::job::{self as lifecycle, Command, Decision};
 use waybill_operator::Outcome;
 use waybill_store::job::{self, Failure, Job, JobView};
 
 use super::decision::{Decided, decide};
 use crate::app::App;
 use crate::codes;
-use crate::exports::{not_found, parse_id, representation};
+use crate::exports::{not_found, parse_id, refused, representation};
 use crate::principal::Principal;
-use crate::problem::{Answer, Kind, Problem};
+use crate::problem::Answer;
 use crate::request::{JsonBody, PathId};
 
 /// `POST /v1/ops/exports/{export_id}/release`: it may try again, from nothing.
@@ -83,9 +83,4 @@ async fn store(
     let stored = job::store_decision(tx, export_id, &job.lifecycle, decision, failure).await?;
     // The row is locked, so it is what was decided upon.
     stored.ok_or_else(|| not_found(export_id.as_str()))
-}
-
-fn refused(rejection: &Rejection, job: &Job) -> Problem {
-    Problem::new(&Kind::TRANSITION_NOT_ALLOWED, format!("{rejection}."))
-        .with("state", job.lifecycle.state.as_str().into())
 }

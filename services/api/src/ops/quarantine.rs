@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use waybill_domain::job::JobState;
 use waybill_store::job::{self, JobView};
 use waybill_store::quarantine::{self, Quarantined};
+use waybill_store::timeline::{AttemptStep, attempts};
 
 use crate::app::App;
 use crate::exports::{not_found, parse_id, representation};
@@ -62,6 +63,10 @@ pub(crate) async fn show_export(
     body["tenant_id"] = view.job.tenant_id.as_str().into();
     body["service_account_id"] = view.job.service_account_id.as_str().into();
     body["lost_leases"] = view.job.lifecycle.lost_leases.into();
+    body["transient_failures"] = view.job.lifecycle.transient_failures.into();
+    body["work_failures"] = view.job.lifecycle.work_failures.into();
+    let attempts = attempts(&**app.export().await?, &view.job.export_id).await?;
+    body["attempts"] = attempts.iter().map(tried).collect();
     body["links"] = json!({ "self": path, "content": null, "timeline": format!("{path}/timeline") });
     Ok(([(CACHE_CONTROL, "no-store")], Json(body)).into_response())
 }
@@ -83,6 +88,22 @@ async fn find(app: &App, id: &str) -> Answer<JobView> {
     let db = app.export().await?;
     let tenant_id = quarantine::owner(&**db, &export_id).await?.ok_or_else(|| not_found(id))?;
     job::find(&**db, &tenant_id, &export_id).await?.ok_or_else(|| not_found(id))
+}
+
+/// One try, apart from all others.
+fn tried(attempt: &AttemptStep) -> Value {
+    json!({
+        "number": attempt.number,
+        "fence": attempt.fence,
+        "worker": attempt.worker,
+        "started_at": attempt.claimed_at,
+        "ended_at": attempt.ended_at,
+        "outcome": attempt.state.as_str(),
+        "rows": attempt.rows_done,
+        "bytes": attempt.bytes_done,
+        "error_code": attempt.error_code,
+        "error_detail": attempt.error_detail,
+    })
 }
 
 fn shown(export: &Quarantined) -> Value {

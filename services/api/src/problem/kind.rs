@@ -80,6 +80,10 @@ kinds! {
         "Check the id, and that the key belongs to the tenant that asked for the export."
     EXPORT_NOT_READY CONFLICT "The export has no result to read"
         "Read the export; its `state` says whether a result is still to come."
+    RESULT_EXPIRED GONE "The result's time is over"
+        "Ask for a new export; `expires_at` of the old one says when its file went."
+    EXPORT_DELETED GONE "The export was deleted"
+        "Ask for a new export; of this one only the record remains."
     RESULT_MISSING INTERNAL_SERVER_ERROR "The result cannot be read"
         "Tell the operator of this deployment; the file must be restored or the export asked for anew."
 
@@ -96,7 +100,7 @@ kinds! {
     DATASET_SOURCE_UNREADABLE UNPROCESSABLE_ENTITY "The worker may not read the data set's relation"
         "Run the statements in `grants` as the relation's owner, then register the data set again."
     TRANSITION_NOT_ALLOWED CONFLICT "The export's state does not allow this"
-        "Read the export; only a quarantined one waits for a decision."
+        "Read the export: its `state` says what may follow, as docs/lifecycle.md draws it."
 
     OUTCOME_UNKNOWN SERVICE_UNAVAILABLE "Nobody knows whether the request was carried out"
         "Send the same request with the same Idempotency-Key: it finds the export, or makes it."

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use waybill_domain::attempt::AttemptState;
-use waybill_domain::job::JobState;
+use waybill_domain::job::FactKind;
 use waybill_store::timeline::{AttemptStep, CommandStep};
 
 use super::evidence::Evidence;
@@ -21,6 +21,7 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     way.work(&evidence.commands, &evidence.attempts);
     way.outcome(evidence);
     way.downstream(evidence);
+    way.end_of_result(evidence);
     way.steps
 }
 
@@ -70,7 +71,7 @@ impl Way {
     fn attempt(&mut self, attempt: &AttemptStep) {
         let fence = attempt.fence;
         self.push("claimed", Some(attempt.claimed_at), |step| {
-            step.with("fence", fence).with("worker", attempt.worker.as_str())
+            step.with("number", attempt.number).with("fence", fence).with("worker", attempt.worker.as_str())
         });
         let candidate = attempt.candidate.as_ref();
         let verified_at = candidate.and_then(|candidate| candidate.verified_at);
@@ -86,8 +87,11 @@ impl Way {
             AttemptState::Succeeded | AttemptState::Running => {}
             AttemptState::Failed | AttemptState::Lost | AttemptState::Fenced => {
                 self.push("attempt-ended", attempt.ended_at, |step| {
-                    step.with("fence", fence)
+                    step.with("number", attempt.number)
+                        .with("fence", fence)
                         .with("state", attempt.state.as_str())
+                        .with("rows", attempt.rows_done)
+                        .with("bytes", attempt.bytes_done)
                         .with("error_code", attempt.error_code.clone())
                 });
             }
@@ -101,25 +105,23 @@ impl Way {
             AttemptState::Failed | AttemptState::Lost | AttemptState::Fenced => false,
         });
         if !job.lifecycle.state.is_terminal() && !under_way {
-            self.push("claimed", None, |step| step.with("fence", None::<i64>).with("worker", None::<String>));
+            self.push("claimed", None, |step| {
+                step.with("number", None::<i32>).with("fence", None::<i64>).with("worker", None::<String>)
+            });
             self.push("candidate-verified", None, |step| {
                 step.with("fence", None::<i64>).with("rows", None::<i64>).with("bytes", None::<i64>)
             });
         }
         let selected = evidence.attempts.iter().find(|attempt| attempt.state == AttemptState::Succeeded);
         // The outcome was recorded with its fact, in one transaction. `finished_at` stays what it was when the export
-        // expires or is deleted.
-        match job.lifecycle.state {
-            JobState::Failed => {
+        // expires or is deleted, and so does the outcome.
+        match evidence.outcome().and_then(|fact| FactKind::parse(&fact.event_type)) {
+            Some(FactKind::Failed) => {
                 self.push("failed", job.finished_at, |step| step.with("code", job.failure_code.clone()));
             }
-            JobState::Cancelled => self.push("cancelled", job.finished_at, |step| step),
-            JobState::Pending
-            | JobState::Running
-            | JobState::Quarantined
-            | JobState::Succeeded
-            | JobState::Expired
-            | JobState::Deleted => {
+            Some(FactKind::Cancelled) => self.push("cancelled", job.finished_at, |step| step),
+            None
+            | Some(FactKind::Requested | FactKind::Succeeded | FactKind::Expired | FactKind::Deleted) => {
                 let at = selected.and_then(|attempt| attempt.ended_at);
                 self.push("result-selected", at, |step| {
                     let candidate = selected.and_then(|attempt| attempt.candidate.as_ref());
@@ -134,6 +136,23 @@ impl Way {
                 .with("type", fact.map(|fact| fact.event_type.clone()))
                 .with("version", fact.map(|fact| fact.version))
         });
+    }
+
+    /// The end of the result's time, and of the export, each with its fact.
+    fn end_of_result(&mut self, evidence: &Evidence) {
+        for fact in &evidence.facts {
+            let name = match FactKind::parse(&fact.event_type) {
+                Some(FactKind::Expired) => "expired",
+                Some(FactKind::Deleted) => "deleted",
+                Some(FactKind::Requested | FactKind::Succeeded | FactKind::Failed | FactKind::Cancelled)
+                | None => continue,
+            };
+            self.push(name, Some(fact.created_at), |step| {
+                step.with("event_id", fact.event_id.as_str())
+                    .with("version", fact.version)
+                    .with("acknowledged_at", fact.acknowledged_at.map(|at| at.to_string()))
+            });
+        }
     }
 
     /// Search, stats and each notification follow the fact, and not one another.

@@ -41,7 +41,7 @@ pub(super) fn of(status: StatusCode, body: &str) -> CommandError {
 fn exit(status: StatusCode) -> Exit {
     match status.as_u16() {
         404 => Exit::NotFound,
-        401 | 403 | 409 | 422 | 429 => Exit::Refused,
+        401 | 403 | 409 | 410 | 422 | 429 => Exit::Refused,
         400 | 413 | 415 => Exit::Usage,
         502..=504 => Exit::Unavailable,
         _ => Exit::Failed,
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_status_has_its_exit_code() {
         let number = |status: u16| exit(StatusCode::from_u16(status).unwrap()).number();
-        assert_eq!([404, 401, 403, 409, 422, 429, 400, 405].map(number), [3, 4, 4, 4, 4, 4, 2, 1]);
+        assert_eq!([404, 401, 403, 409, 410, 422, 429, 400, 405].map(number), [3, 4, 4, 4, 4, 4, 4, 2, 1]);
         assert_eq!(
             [500, 501, 502, 503, 504, 505].map(number),
             [1, 1, 5, 5, 5, 1],

@@ -4,6 +4,7 @@ mod content;
 mod create;
 pub(super) mod duration;
 mod list;
+mod owner;
 mod show;
 mod timeline;
 mod wait;
@@ -24,6 +25,9 @@ Examples:
   waybill export wait exp_…
   waybill export show exp_…                             with its timeline
   waybill export content exp_… --output orders.csv      checked against the export's digest
+  waybill export cancel exp_… --reason 'asked for the wrong year'
+  waybill export retry exp_…                            a new export that asks for the same as a failed one
+  waybill export delete exp_… --reason 'no longer needed' --dry-run
   waybill export list --state quarantined               for operators: what waits for a decision
   waybill export release exp_… --reason 'data repaired' --dry-run
   waybill export fail exp_… --reason 'takes its workers down' --yes";
@@ -55,6 +59,28 @@ pub(crate) enum ExportCommand {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Call off an export that is pending or running; it wins at once, and its worker stops at its next heartbeat
+    Cancel {
+        /// The export
+        export_id: String,
+        #[command(flatten)]
+        decision: Decision,
+    },
+    /// Ask for the same as a failed export once more, as a new export; the same intent again answers the same one
+    Retry {
+        /// The failed export
+        export_id: String,
+        /// The Idempotency-Key [default: a new one]
+        #[arg(long, value_name = "KEY")]
+        intent: Option<String>,
+    },
+    /// Delete an export that has its outcome, and its file; the record stays
+    Delete {
+        /// The export
+        export_id: String,
+        #[command(flatten)]
+        decision: Decision,
+    },
     /// List the exports that wait for an operator, of all tenants
     List {
         /// The state they are in
@@ -83,7 +109,13 @@ pub(crate) enum ExportCommand {
 impl ExportCommand {
     const fn holder(&self) -> Holder {
         match self {
-            Self::Create(_) | Self::Show { .. } | Self::Wait { .. } | Self::Content { .. } => Holder::Tenant,
+            Self::Create(_)
+            | Self::Show { .. }
+            | Self::Wait { .. }
+            | Self::Content { .. }
+            | Self::Cancel { .. }
+            | Self::Retry { .. }
+            | Self::Delete { .. } => Holder::Tenant,
             Self::List { .. } | Self::Release { .. } | Self::Fail { .. } => Holder::Operator,
         }
     }
@@ -98,6 +130,13 @@ pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), C
         ExportCommand::Wait { export_id, timeout } => wait::run(&client, &export_id, timeout, output).await,
         ExportCommand::Content { export_id, output: file } => {
             content::run(&client, &export_id, file, output).await
+        }
+        ExportCommand::Cancel { export_id, decision } => {
+            owner::cancel(&client, &export_id, &decision, output).await
+        }
+        ExportCommand::Retry { export_id, intent } => owner::retry(&client, &export_id, intent, output).await,
+        ExportCommand::Delete { export_id, decision } => {
+            owner::delete(&client, &export_id, &decision, output).await
         }
         ExportCommand::List { state, limit } => list::run(&client, state, limit, output).await,
         ExportCommand::Release { export_id, decision } => {

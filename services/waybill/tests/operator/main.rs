@@ -4,6 +4,7 @@ mod another_outbox;
 mod both_ways;
 mod decisions;
 mod exports;
+mod files;
 mod outbox;
 mod parked;
 mod shell;

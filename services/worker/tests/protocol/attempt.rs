@@ -62,9 +62,14 @@ async fn a_claimed_job_ends_with_one_selected_file_of_its_tenants_rows_and_one_f
     assert_eq!(&records[4][1], "訂單與出荷 🚚");
     assert_eq!(&records[3][1], "two\nlines\r\n");
     assert_eq!(&records[0][3], "2026-03-29 01:07:00+00", "times are UTC whatever the server's zone is");
-    let progress = house.admin.query_one("SELECT rows_done, rows_total FROM export.attempts", &[]).await;
+    let progress = house
+        .admin
+        .query_one("SELECT rows_done, rows_total, bytes_done, number FROM export.attempts", &[])
+        .await;
     let progress = progress.expect("the attempt");
     assert_eq!((progress.get::<_, i64>(0), progress.get::<_, Option<i64>>(1)), (1000, Some(1000)));
+    assert_eq!(progress.get::<_, i64>("bytes_done"), i64::try_from(result.bytes.len()).expect("it fits"));
+    assert_eq!(progress.get::<_, i32>("number"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

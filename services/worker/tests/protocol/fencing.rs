@@ -10,7 +10,7 @@ use waybill_worker::{Claimed, Outcome, Settled, Worker, claim_next, complete, ex
 
 use crate::house::House;
 
-pub(crate) const PROGRESS: Progress = Progress { rows_done: 3, rows_total: Some(3) };
+pub(crate) const PROGRESS: Progress = Progress { rows_done: 3, rows_total: Some(3), bytes_done: 30 };
 
 const FILE: Verified = Verified { rows: 3, bytes: 30, sha256: [7; 32] };
 
@@ -129,13 +129,15 @@ async fn a_zombies_heartbeat_renews_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_zombie_can_neither_announce_nor_verify_nor_select_a_candidate() {
     let house = House::new().await;
-    let (export, zombie, verified, _heir) = taken_over(&house).await;
+    let (export, zombie, verified, heir) = taken_over(&house).await;
     let (db, fence) = (&house.admin, zombie.fence());
     let fresh = CandidateId::from_uuid(Uuid::now_v7());
     assert!(!candidate::announce(db, &fresh, &export, fence, "late").await.expect("an answer"));
     assert_eq!(candidate::verify(db, &verified.candidate_id, fence, &FILE).await.expect("an answer"), None);
     let (again, key) = (&verified.candidate_id, verified.object_key.as_str());
     assert!(!candidate::announce(db, again, &export, fence, key).await.expect("an answer"));
+    let selected = candidate::select(db, &verified.candidate_id, &export, heir.fence()).await;
+    assert_eq!(selected.expect("an answer"), None, "what one generation wrote is no result of another");
     assert_eq!(candidate::find(db, &verified.candidate_id).await.expect("an answer"), Some(verified));
     assert_eq!(candidate::find(db, &fresh).await.expect("an answer"), None);
 }

@@ -81,7 +81,9 @@ impl House {
             name: name.to_owned(),
             export,
             dataset: pool(self.config()),
-            objects: Place::parse(&url).and_then(|place| place.to_write()).expect("a directory can be made"),
+            objects: Place::parse(&url, [])
+                .and_then(|place| place.to_write())
+                .expect("a directory can be made"),
             publisher: Publisher::new("urn:waybill:test", "test.").expect("source and prefix are fine"),
             lease,
             heartbeat: lease / 3,

@@ -1,7 +1,8 @@
 use uuid::Uuid;
 use waybill_domain::export::{Channel, NotifyTarget};
 use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
-use waybill_domain::job::Lifecycle;
+use waybill_domain::job::{JobState, Lifecycle};
+use waybill_domain::retention::Kept;
 use waybill_store::job::Job;
 use waybill_store::timeline::{CandidateStep, FactStep, NotificationStep, SearchStep};
 
@@ -22,7 +23,8 @@ fn job(state: JobState) -> Job {
         name: None,
         labels: std::collections::BTreeMap::new(),
         notify: vec![NotifyTarget { channel: Channel::Email, target: "a@example.org".to_owned() }],
-        lifecycle: Lifecycle { state, ..Lifecycle::accepted(at(0)).next },
+        lifecycle: Lifecycle { state, ..Lifecycle::accepted(at(0), Kept::Always).next },
+        retry_of: None,
         result_candidate_id: None,
         failure_code: None,
         failure_detail: None,
@@ -48,12 +50,14 @@ fn attempt(
     ended: Option<i64>,
 ) -> AttemptStep {
     AttemptStep {
+        number: i32::try_from(fence).unwrap(),
         fence,
         worker: format!("worker-{fence}"),
         state,
         claimed_at: at(claimed),
         ended_at: ended.map(at),
         rows_done: 0,
+        bytes_done: 0,
         error_code: None,
         error_detail: None,
         candidate: verified.map(|verified| CandidateStep {
@@ -198,9 +202,23 @@ fn a_failed_export_ends_in_its_failure() {
     let mut evidence = taken_over();
     evidence.job.lifecycle.state = JobState::Failed;
     evidence.job.failure_code = Some("dataset-changed".to_owned());
+    evidence.facts[1] = fact(2, "waybill.export.failed", None);
     evidence.attempts.pop();
     let steps = steps(&evidence);
     let failed = steps.iter().find(|step| step.step == "failed").unwrap();
     assert_eq!(failed.details["code"], "dataset-changed");
     assert!(!names(&steps).contains(&"result-selected"));
+}
+
+#[test]
+fn an_export_keeps_its_outcome_when_it_expires_and_is_deleted() {
+    let mut evidence = taken_over();
+    evidence.job.lifecycle.state = JobState::Deleted;
+    evidence.facts.push(fact(3, "waybill.export.expired", Some(900)));
+    evidence.facts.push(fact(4, "waybill.export.deleted", None));
+    let steps = steps(&evidence);
+    let names = names(&steps);
+    assert!(names.contains(&"result-selected"));
+    assert_eq!(names[names.len() - 2..], ["expired", "deleted"]);
+    assert_eq!(steps.last().unwrap().details["version"], 4);
 }

@@ -26,6 +26,9 @@ pub(crate) struct Create {
     /// A label; searchable; may be given several times
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     labels: Vec<(String, String)>,
+    /// How long the file is kept, such as 12h or 7d after its completion, or until when [default: as the deployment says]
+    #[arg(long, value_name = "LENGTH or TIME")]
+    expiry: Option<String>,
     /// A mail address that is told about the outcome
     #[arg(long = "notify-email", value_name = "ADDRESS")]
     emails: Vec<String>,
@@ -54,7 +57,7 @@ pub(super) async fn run(client: &Client, create: Create, output: &Output) -> Res
 }
 
 /// The error with what it takes to find out what became of the request, or to ask once more.
-fn with_intent(error: CommandError, intent: &str) -> CommandError {
+pub(super) fn with_intent(error: CommandError, intent: &str) -> CommandError {
     let error = error.with_member("intent", intent);
     match error.exit {
         // Whether the export was accepted is not known: only the same intent asks for the same one.
@@ -76,6 +79,7 @@ fn body(create: Create) -> Value {
         "columns": (!create.columns.is_empty()).then_some(create.columns),
         "name": create.name,
         "labels": labels,
+        "expiry": create.expiry,
         "notify": emails.chain(webhooks).collect::<Vec<_>>(),
     })
 }

@@ -55,5 +55,11 @@ fn summary(export: &Value) -> String {
     if let Some(code) = failure["code"].as_str() {
         summary.push_str(&line("failure", format!("{code}: {}", text::of(&failure["detail"]))));
     }
+    if let Some(retry_of) = export["retry_of"].as_str() {
+        summary.push_str(&line("retry of", retry_of.to_owned()));
+    }
+    if let Some(expires_at) = export["expires_at"].as_str() {
+        summary.push_str(&line("expires", expires_at.to_owned()));
+    }
     summary
 }

@@ -50,6 +50,7 @@ fn details(step: &Value) -> String {
     let number = |member: &str| step[member].as_i64();
     let word = |member: &str| step[member].as_str();
     let mut parts = Vec::new();
+    parts.extend(number("number").map(|number| format!("attempt {number}")));
     parts.extend(number("fence").map(|fence| format!("fence {fence}")));
     parts.extend(
         ["dataset", "worker", "reason", "type", "target", "state", "code", "error_code"]

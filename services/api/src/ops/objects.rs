@@ -1,0 +1,143 @@
+//! What an operator sees of files: each candidate with what becomes of it and why, by the collector's own judgement; and
+//! what lies in the store that no row knows. Deliberately absent: any deletion.
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::State;
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use waybill_domain::candidate::{CandidateState, Cause, Patience, Verdict, judge};
+use waybill_domain::ids::CandidateId;
+use waybill_store::collection::{self, Found};
+
+use crate::app::App;
+use crate::exports::parse_id;
+use crate::page::Page;
+use crate::principal::Principal;
+use crate::problem::{Answer, Kind, Problem};
+use crate::request::Parameters;
+
+/// Below this every key of ours begins.
+const PREFIX: &str = "exports";
+
+/// Which candidates are wanted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    state: Option<String>,
+    export_id: Option<String>,
+    after: Option<String>,
+    limit: Option<i64>,
+}
+
+/// `GET /v1/ops/objects`: candidates in the order of their making, each with its verdict.
+pub(crate) async fn list_objects(
+    State(app): State<App>,
+    principal: Principal,
+    Parameters(wanted): Parameters<Wanted>,
+) -> Answer<Json<Value>> {
+    principal.operator()?;
+    let page = Page::new(wanted.after, wanted.limit);
+    let limit = page.limit()?;
+    let after = page.after.as_deref().map(candidate_id).transpose()?;
+    let export_id = wanted.export_id.as_deref().map(parse_id).transpose()?;
+    let state = wanted.state.as_deref().map(state).transpose()?;
+    let wanted = collection::Wanted { state, export_id: export_id.as_ref() };
+    let found = collection::list(&**app.export().await?, wanted, after.as_ref(), limit).await?;
+    let next = Page::next(&found, limit, |found| found.candidate_id.to_string());
+    let patience = app.patience();
+    let objects: Vec<Value> = found.iter().map(|found| shown(found, patience)).collect();
+    Ok(Json(json!({ "objects": objects, "next": next })))
+}
+
+/// `GET /v1/ops/objects/unknown`: objects that no row knows. A page may be empty and yet not the last.
+pub(crate) async fn list_unknown_objects(
+    State(app): State<App>,
+    principal: Principal,
+    Parameters(page): Parameters<Page>,
+) -> Answer<Json<Value>> {
+    principal.operator()?;
+    let limit = page.limit()?;
+    let listed = read(&app, page.after.as_deref(), usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    let keys: Vec<&str> = listed.iter().map(|object| object.location.as_ref()).collect();
+    let known = collection::known(&**app.export().await?, &keys).await?;
+    let known: BTreeSet<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
+    let unknown: Vec<Value> = listed
+        .iter()
+        .filter(|object| !known.contains(object.location.as_ref()))
+        .map(|object| {
+            json!({
+                "object_key": object.location.as_ref(),
+                "bytes": object.size,
+                "modified_at": object.last_modified.to_rfc3339(),
+            })
+        })
+        .collect();
+    let next = Page::next(&listed, limit, |object| object.location.to_string());
+    Ok(Json(json!({ "objects": unknown, "next": next })))
+}
+
+/// The next objects of the store, in the order of their keys.
+async fn read(app: &App, after: Option<&str>, limit: usize) -> Answer<Vec<ObjectMeta>> {
+    let prefix = Path::from(PREFIX);
+    let offset = after.map(Path::parse).transpose();
+    let offset =
+        offset.map_err(|error| Problem::field("after", format!("must be an object's key: {error}")))?;
+    let listed = app.objects().page(&prefix, offset.as_ref(), limit).await;
+    listed.map_err(|error| {
+        let detail = waybill_runtime::chain(&error);
+        tracing::warn!(
+            code = Kind::OBJECT_STORE_UNAVAILABLE.code,
+            detail,
+            "the object store failed a request"
+        );
+        Problem::new(&Kind::OBJECT_STORE_UNAVAILABLE, "The object store did not answer.")
+    })
+}
+
+fn candidate_id(text: &str) -> Answer<CandidateId> {
+    CandidateId::parse(text).map_err(|error| Problem::field("after", format!("is {error}")))
+}
+
+fn state(text: &str) -> Answer<CandidateState> {
+    CandidateState::parse(text).ok_or_else(|| {
+        let all = CandidateState::ALL.map(CandidateState::as_str).join(", ");
+        Problem::field("state", format!("must be one of {all}"))
+    })
+}
+
+/// A candidate, what the collector will do about it, and the rows that say so.
+fn shown(found: &Found, patience: Patience) -> Value {
+    let standing = &found.standing;
+    let (verdict, why, until) = match judge(standing, patience, found.now) {
+        Verdict::Keep(reason) => ("keep", Some(reason.as_str()), reason.until()),
+        Verdict::Condemn(cause) => ("condemn", Some(cause.as_str()), None),
+        Verdict::Delete(cause) => ("delete", Some(cause.as_str()), None),
+        Verdict::Gone => ("gone", found.condemned_because.map(Cause::as_str), None),
+    };
+    json!({
+        "candidate_id": found.candidate_id,
+        "export_id": found.export_id,
+        "tenant_id": found.tenant_id,
+        "object_key": found.object_key,
+        "state": standing.state.as_str(),
+        "bytes": found.bytes,
+        "created_at": standing.created_at,
+        "verdict": verdict,
+        "why": why,
+        "until": until,
+        "evidence": {
+            "fence": standing.fence,
+            "attempt_state": standing.attempt.as_str(),
+            "export_state": standing.job.as_str(),
+            "export_fence": standing.job_fence,
+            "is_result": standing.is_result,
+            "condemned_at": standing.condemned_at,
+            "condemned_because": found.condemned_because.map(Cause::as_str),
+            "deleted_at": found.deleted_at,
+        },
+    })
+}
