@@ -1,23 +1,31 @@
 -- The durable record of an export and everything that was tried for it. The job's row is the only place that says
 -- which result counts.
 
-CREATE TABLE export.datasets (
-    dataset text PRIMARY KEY CHECK (dataset ~ '^[a-z][a-z0-9_-]{0,62}$'),
-    source_schema text NOT NULL,
-    source_relation text NOT NULL,
-    tenant_column text NOT NULL,
-    key_columns text[] NOT NULL CHECK (cardinality(key_columns) > 0),
-    columns text[] NOT NULL CHECK (cardinality(columns) > 0),
-    created_at timestamptz NOT NULL DEFAULT now()
+-- One state of a data set, for ever: what its file declared, and the types that its columns had when it was applied. The
+-- last one of a name is what new exports are accepted with; an export is made by the one that it was accepted with.
+CREATE TABLE export.dataset_revisions (
+    dataset text NOT NULL CHECK (dataset ~ '^[a-z][a-z0-9_-]{0,62}$'),
+    revision bigint NOT NULL CHECK (revision >= 1),
+    declaration jsonb NOT NULL,
+    columns jsonb NOT NULL,
+    applied_by text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (dataset, revision)
 );
 
 CREATE TABLE export.jobs (
     export_id text PRIMARY KEY CHECK (export_id ~ '^exp_[0-9a-f]{32}$'),
     tenant_id text NOT NULL REFERENCES export.tenants,
     service_account_id text NOT NULL REFERENCES export.service_accounts,
-    dataset text NOT NULL REFERENCES export.datasets,
-    format text NOT NULL CHECK (format IN ('csv')),
+    dataset text NOT NULL,
+    dataset_revision bigint NOT NULL,
+    format text NOT NULL CHECK (format IN ('csv', 'ndjson', 'parquet')),
+    options jsonb NOT NULL DEFAULT '{}',
+    compression text NOT NULL DEFAULT 'none' CHECK (compression IN ('none', 'gzip', 'zstd')),
     columns text[] NOT NULL CHECK (cardinality(columns) > 0),
+    filters jsonb NOT NULL DEFAULT '{}',
+    -- The name of one of the data set's orders; NULL: rows come as they come.
+    order_name text,
     name text,
     labels jsonb NOT NULL DEFAULT '{}',
     notify jsonb NOT NULL DEFAULT '[]',
@@ -44,6 +52,7 @@ CREATE TABLE export.jobs (
     failure_detail text,
     accepted_at timestamptz NOT NULL DEFAULT now(),
     finished_at timestamptz,
+    FOREIGN KEY (dataset, dataset_revision) REFERENCES export.dataset_revisions,
     CHECK ((state = 'running') = (lease_until IS NOT NULL)),
     CHECK ((state = 'pending') = (due_at IS NOT NULL)),
     CHECK ((state IN ('pending', 'running')) = (remind_at IS NOT NULL)),
@@ -71,6 +80,9 @@ CREATE TABLE export.intents (
     operation text NOT NULL,
     idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
     request_sha256 bytea NOT NULL CHECK (octet_length(request_sha256) = 32),
+    -- What was asked for, to say in what another request under the same key differs; NULL: the operation and the export
+    -- that it was asked of say all.
+    request jsonb,
     export_id text NOT NULL UNIQUE REFERENCES export.jobs DEFERRABLE INITIALLY DEFERRED,
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (service_account_id, operation, idempotency_key)
@@ -87,7 +99,8 @@ CREATE TABLE export.attempts (
     claimed_at timestamptz NOT NULL DEFAULT now(),
     heartbeat_at timestamptz NOT NULL DEFAULT now(),
     rows_done bigint NOT NULL DEFAULT 0,
-    rows_total bigint,
+    -- What the planner of the data set's database expects.
+    rows_estimated bigint,
     bytes_done bigint NOT NULL DEFAULT 0,
     ended_at timestamptz,
     error_code text,
@@ -109,6 +122,10 @@ CREATE TABLE export.candidates (
     rows bigint,
     bytes bigint,
     sha256 bytea CHECK (octet_length(sha256) = 32),
+    -- What the snapshot that its rows come from is of: nothing beyond this position of the data set's database, and
+    -- everything that was committed there by this time, where it is known.
+    as_of_lsn pg_lsn,
+    as_of_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     verified_at timestamptz,
     condemned_at timestamptz,
@@ -165,7 +182,7 @@ CREATE TABLE export.decisions (
     decided_at timestamptz NOT NULL DEFAULT now()
 );
 
-GRANT SELECT, INSERT ON export.datasets TO waybill_api;
+GRANT SELECT, INSERT ON export.dataset_revisions TO waybill_api;
 GRANT SELECT, INSERT ON export.jobs TO waybill_api;
 GRANT UPDATE (
     state, version, fence, lease_until, due_at, remind_at, transient_failures, work_failures, lost_leases,
@@ -177,7 +194,7 @@ GRANT SELECT ON export.attempts, export.candidates TO waybill_api;
 GRANT UPDATE (state, ended_at, error_code, error_detail) ON export.attempts TO waybill_api;
 GRANT UPDATE (state, condemned_at, condemned_because) ON export.candidates TO waybill_api;
 
-GRANT SELECT ON export.datasets TO waybill_worker;
+GRANT SELECT ON export.dataset_revisions TO waybill_worker;
 GRANT SELECT ON export.jobs TO waybill_worker;
 GRANT UPDATE (
     state, version, fence, lease_until, due_at, remind_at, transient_failures, work_failures, lost_leases,

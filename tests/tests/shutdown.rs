@@ -43,8 +43,10 @@ async fn every_role_ends_in_time_though_postgres_and_kafka_are_frozen_in_the_mid
     let (port, frozen) = freezable_way(address).await;
     let mut through = plain.clone();
     through.set_port(Some(port)).expect("a URL with a port");
-    for schema in ["export", "search", "stats", "notify", "dataset"] {
-        system = system.with(&format!("database.{schema}.url"), through.as_str());
+    for database in
+        ["database.export", "database.search", "database.stats", "database.notify", "sources.main"]
+    {
+        system = system.with(&format!("{database}.url"), through.as_str());
     }
     // The attempt cannot read its data set, and so stays under way.
     let admin = system.database.admin().await;

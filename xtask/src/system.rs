@@ -156,7 +156,9 @@ fn configure(
     let config = Table::from_iter([
         // For the commands that a person types. `up` itself never uses it.
         ("admin".to_owned(), table([("postgres_url", infrastructure.admin_url.as_str().into())])),
-        ("database".to_owned(), table([("export", database)])),
+        ("database".to_owned(), table([("export", database.clone())])),
+        // The demo's orders lie beside everything else.
+        ("sources".to_owned(), table([("demo", database)])),
         ("credentials".to_owned(), Toml::Table(logins)),
         (
             "kafka".to_owned(),

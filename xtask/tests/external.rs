@@ -22,10 +22,10 @@ impl Stage {
     fn set() -> Self {
         let root = std::env::temp_dir().join(format!("waybill-clone-{}", uuid::Uuid::new_v4().simple()));
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        for name in ["kafka", "mail"] {
-            let folder = root.join("clone/ops/dev").join(name);
-            fs::create_dir_all(&folder).unwrap();
-            fs::copy(sources.join("ops/dev").join(name).join("pom.xml"), folder.join("pom.xml")).unwrap();
+        for file in ["kafka/pom.xml", "mail/pom.xml", "datasets/orders.toml"] {
+            let (from, to) = (sources.join("ops/dev").join(file), root.join("clone/ops/dev").join(file));
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(from, to).unwrap();
         }
         let server = root.join("server");
         fs::create_dir_all(&server).unwrap();

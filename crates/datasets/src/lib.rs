@@ -24,6 +24,6 @@ pub use file::{FILE_BYTES_MAX, FileProblem, parse};
 pub use kind::{kind, kind_of_spec};
 pub use pinned::{PinnedColumn, PinnedElement};
 pub use reading::{Reading, Setting, TENANT_SETTING, select};
-pub use resolve::resolve;
+pub use resolve::{Refusal, resolve};
 pub use revision::Revision;
 pub use value::{FilterType, operators};

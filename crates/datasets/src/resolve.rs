@@ -1,58 +1,69 @@
 //! What a request for a data set comes to, or everything that is wrong with it.
 
-use waybill_domain::export::{ExportRequest, FieldError, Filters, FormatOptions, Spec};
+use waybill_domain::export::{ExportRequest, FieldError, Filters, Spec};
 use waybill_formats::Plan;
 
-use crate::kind::{default_compression, kind_of_spec};
+use crate::kind::kind_of_spec;
 use crate::revision::Revision;
 use crate::value::{check_operators, check_value};
+
+/// Why a request comes to nothing: everything that is wrong with it, one thing at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Fields that the data set does not allow.
+    Fields(Vec<FieldError>),
+    /// All fields are allowed; but the format cannot hold these columns exactly.
+    Format(Vec<FieldError>),
+}
+
+impl Refusal {
+    /// What is wrong.
+    #[must_use]
+    pub fn errors(&self) -> &[FieldError] {
+        match self {
+            Self::Fields(errors) | Self::Format(errors) => errors,
+        }
+    }
+}
 
 /// Holds a request against the data set that it names, without any look at the database: the types were pinned.
 ///
 /// # Errors
-/// Every field that the data set does not allow, all of them at once.
-pub fn resolve(request: &ExportRequest, revision: &Revision) -> Result<Spec, Vec<FieldError>> {
+/// Every field that the data set does not allow and every column that the format cannot hold, all of them at once.
+pub fn resolve(request: &ExportRequest, revision: &Revision) -> Result<Spec, Refusal> {
     let mut errors = Vec::new();
-    let declaration = &revision.declaration;
-    let defaults = declaration.defaults.formats.get(&request.format).copied().unwrap_or_default();
-    let compression = request.compression.or(defaults.compression);
     let spec = Spec {
         dataset_revision: revision.revision,
         format: request.format,
-        options: complete(request.options.or(defaults.options), request),
-        compression: compression.unwrap_or(default_compression(request.format)),
+        options: request.options.or(revision.options(request.format)),
+        compression: request.compression.unwrap_or(revision.compression(request.format)),
         columns: columns(request, revision, &mut errors),
         filters: request.filters.clone(),
         order: order(request, revision, &mut errors),
     };
     filters(&request.filters, revision, &mut errors);
-    if let Err(refused) =
-        kind_of_spec(&spec).and_then(|kind| Plan::new(&revision.planned(&spec.columns), kind))
-    {
-        errors.extend(refused.problems().iter().filter_map(|problem| {
-            let field = match &problem.column {
-                Some(column) => format!("columns[{}]", spec.columns.iter().position(|name| name == column)?),
-                None if spec.columns.is_empty() => return None,
-                None => "format".to_owned(),
-            };
-            let named = problem.column.as_ref().map(|column| format!("is {column:?}: ")).unwrap_or_default();
-            Some(FieldError { field, problem: format!("{named}{}; {}", problem.problem, problem.instead) })
-        }));
+    let of_format = unheld(&spec, revision);
+    if !errors.is_empty() {
+        errors.extend(of_format);
+        return Err(Refusal::Fields(errors));
     }
-    if errors.is_empty() { Ok(spec) } else { Err(errors) }
+    if of_format.is_empty() { Ok(spec) } else { Err(Refusal::Format(of_format)) }
 }
 
-/// An option of another format, which only a data set's default can be here, is none.
-fn complete(options: FormatOptions, request: &ExportRequest) -> FormatOptions {
-    let known = request.format.options();
-    let keep = |name: &str| known.contains(&name);
-    FormatOptions {
-        delimiter: options.delimiter.filter(|_| keep("delimiter")),
-        header: options.header.filter(|_| keep("header")),
-        byte_order_mark: options.byte_order_mark.filter(|_| keep("byte_order_mark")),
-        spreadsheet_safe: options.spreadsheet_safe.filter(|_| keep("spreadsheet_safe")),
-        wide_numbers: options.wide_numbers.filter(|_| keep("wide_numbers")),
-    }
+/// What the format cannot hold.
+fn unheld(spec: &Spec, revision: &Revision) -> Vec<FieldError> {
+    let planned = kind_of_spec(spec).and_then(|kind| Plan::new(&revision.planned(&spec.columns), kind));
+    let Err(refused) = planned else { return Vec::new() };
+    let unheld = refused.problems().iter().filter_map(|problem| {
+        let field = match &problem.column {
+            Some(column) => format!("columns[{}]", spec.columns.iter().position(|name| name == column)?),
+            None if spec.columns.is_empty() => return None,
+            None => "format".to_owned(),
+        };
+        let named = problem.column.as_ref().map(|column| format!("is {column:?}: ")).unwrap_or_default();
+        Some(FieldError { field, problem: format!("{named}{}; {}", problem.problem, problem.instead) })
+    });
+    unheld.collect()
 }
 
 fn columns(request: &ExportRequest, revision: &Revision, errors: &mut Vec<FieldError>) -> Vec<String> {

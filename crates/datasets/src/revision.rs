@@ -4,7 +4,7 @@ use serde_json::Value;
 use waybill_domain::export::{Compression, Format, FormatOptions};
 use waybill_formats::{Column, Plan, PlanError};
 
-use crate::declaration::Declaration;
+use crate::declaration::{Declaration, FormatDefaults};
 use crate::kind::{default_compression, kind};
 use crate::pinned::PinnedColumn;
 
@@ -44,21 +44,28 @@ impl Revision {
         names.iter().filter_map(|name| self.pinned(name)?.column(as_text(name))).collect()
     }
 
-    /// Whether a format holds these columns exactly.
-    #[must_use]
-    pub fn holds(&self, format: Format, names: &[String]) -> bool {
-        let plain = kind(format, &FormatOptions::default(), Compression::None);
-        plain.and_then(|kind| Plan::new(&self.planned(names), kind)).is_ok()
-    }
-
     /// What all exported columns become in a format as its defaults have it, or why some cannot.
     ///
     /// # Errors
     /// The columns that the format cannot hold exactly.
     pub fn plan(&self, format: Format) -> Result<Plan, PlanError> {
-        let defaults = self.declaration.defaults.formats.get(&format).copied().unwrap_or_default();
-        let compression = defaults.compression.unwrap_or(default_compression(format));
         let names: Vec<String> = self.declaration.columns.iter().map(|column| column.name.clone()).collect();
-        Plan::new(&self.planned(&names), kind(format, &defaults.options, compression)?)
+        Plan::new(&self.planned(&names), kind(format, &self.options(format), self.compression(format))?)
+    }
+
+    /// What files of a format are compressed with when a request does not say.
+    #[must_use]
+    pub fn compression(&self, format: Format) -> Compression {
+        self.defaults(format).compression.unwrap_or(default_compression(format))
+    }
+
+    /// The options of a format when a request does not say.
+    #[must_use]
+    pub fn options(&self, format: Format) -> FormatOptions {
+        self.defaults(format).options
+    }
+
+    fn defaults(&self, format: Format) -> FormatDefaults {
+        self.declaration.defaults.formats.get(&format).copied().unwrap_or_default()
     }
 }

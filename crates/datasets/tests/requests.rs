@@ -57,8 +57,9 @@ fn revision() -> Revision {
 
 fn asked(body: &str) -> Result<Spec, Vec<String>> {
     let request = ExportRequest::parse(body.as_bytes()).expect("a request");
-    resolve(&request, &revision())
-        .map_err(|errors| errors.iter().map(|error| format!("{} {}", error.field, error.problem)).collect())
+    resolve(&request, &revision()).map_err(|refusal| {
+        refusal.errors().iter().map(|error| format!("{} {}", error.field, error.problem)).collect()
+    })
 }
 
 #[test]

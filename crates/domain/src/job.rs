@@ -275,7 +275,7 @@ impl Lifecycle {
     }
 
     /// Until when its result is kept, as it was asked for.
-    pub fn kept(&self) -> Kept {
+    fn kept(&self) -> Kept {
         match (self.retention, self.expires_at) {
             (Some(retention), _) => Kept::For(retention),
             (None, Some(time)) => Kept::Until(time),

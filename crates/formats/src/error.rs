@@ -60,7 +60,6 @@ fn list(problems: &[Problem]) -> String {
 
 /// Why a file could not be written to its end. None of it ever quotes a value.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum EncodeError {
     /// A value that the column's type in the file cannot hold exactly.
     #[error("row {row}, column {column}: {problem}")]

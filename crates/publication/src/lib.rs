@@ -145,7 +145,7 @@ fn snapshot(job: &Job, result: Option<&Candidate>) -> Result<ExportSnapshot, Pub
         version: job.lifecycle.version,
         state: job.lifecycle.state,
         dataset: job.dataset.clone(),
-        format: job.format.clone(),
+        format: job.spec.format.as_str().to_owned(),
         name: job.name.clone(),
         labels: job.labels.clone(),
         notify: job.notify.clone(),

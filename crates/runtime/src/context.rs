@@ -7,8 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ConfigError, MAIN_OUTBOX};
 use crate::health::Health;
-use crate::pool::{Address, Dedicated, PoolError, SourceConnection};
+use crate::pool::{Address, Dedicated, PoolError};
 use crate::role::{Role, Schema};
+use crate::sources::Sources;
 
 /// What `/readyz` calls a role that has not begun its work.
 const BEGINNING: &str = "start";
@@ -99,12 +100,10 @@ impl Context {
         self.outbox_address(name)?.connect().await
     }
 
-    /// A connection to the database that data sets name so, as whoever reads it: the source's own login, or the worker's.
-    ///
-    /// # Errors
-    /// [`PoolError::SourceUnknown`] where the configuration has none of that name; otherwise as [`Self::dedicated`].
-    pub async fn source(&self, name: &str) -> Result<SourceConnection, PoolError> {
-        source_address(&self.config, name)?.connect_to_read().await
+    /// The databases that exports are read from.
+    #[must_use]
+    pub fn sources(&self) -> Sources {
+        Sources::new(Arc::clone(&self.config))
     }
 
     /// What every Kafka client of this role is made with: `bootstrap.servers`, `client.id` and the configuration's own
@@ -163,20 +162,6 @@ impl Context {
         address.work_in(schema);
         Ok(address)
     }
-}
-
-fn source_address(config: &Config, name: &str) -> Result<Address, PoolError> {
-    let source = config.sources.get(name);
-    let source = source.ok_or_else(|| PoolError::SourceUnknown { name: name.to_owned() })?;
-    let mut address = Address::parse_at(format!("sources.{name}"), &source.url)?;
-    let worker = config.credentials.of(Role::Worker);
-    match (&source.user, address.user()) {
-        (Some(user), _) => address.login(user, source.password()?.as_ref()),
-        (None, None) => address.login(&worker.user, worker.password()?.as_ref()),
-        (None, Some(_)) => {}
-    }
-    address.name(Role::Worker.database_user());
-    Ok(address)
 }
 
 /// The admin's connection to the database of a schema. The admin's own address is used as it is where it names the

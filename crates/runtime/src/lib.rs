@@ -14,6 +14,7 @@ mod role;
 mod role_error;
 mod secret;
 pub mod shutdown;
+mod sources;
 pub mod telemetry;
 
 pub use chain::{causes, chain};
@@ -24,3 +25,4 @@ pub use pool::{Dedicated, PoolError, RowsCopied, SourceConnection};
 pub use role::{Role, Schema};
 pub use role_error::RoleError;
 pub use secret::Secret;
+pub use sources::Sources;

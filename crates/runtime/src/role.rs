@@ -98,14 +98,11 @@ pub enum Schema {
     Stats,
     /// Notifications and their attempts.
     Notify,
-    /// Where the data sets lie that the worker reads. Not Waybill's: never migrated, never written.
-    Dataset,
 }
 
 impl Schema {
     /// Every schema.
-    pub const ALL: &'static [Self] =
-        &[Self::Export, Self::Outbox, Self::Search, Self::Stats, Self::Notify, Self::Dataset];
+    pub const ALL: &'static [Self] = &[Self::Export, Self::Outbox, Self::Search, Self::Stats, Self::Notify];
 
     /// The schema's name.
     #[must_use]
@@ -116,7 +113,6 @@ impl Schema {
             Self::Search => "search",
             Self::Stats => "stats",
             Self::Notify => "notify",
-            Self::Dataset => "dataset",
         }
     }
 }

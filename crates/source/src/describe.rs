@@ -5,6 +5,8 @@ use tokio_postgres::{Client, Error, Row};
 use waybill_datasets::{Declaration, PinnedColumn, PinnedElement, select};
 use waybill_formats::DESCRIBE_TYPES;
 
+use crate::snapshot::LOCK_TIMEOUT_MS;
+
 /// What a data set's rows are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
@@ -35,6 +37,7 @@ impl Description {
 /// # Errors
 /// Postgres does not understand the query, or does not answer.
 pub async fn describe(client: &Client, declaration: &Declaration) -> Result<Description, Error> {
+    client.execute(include_str!("sql/patience.sql"), &[&LOCK_TIMEOUT_MS]).await?;
     let statement = client.prepare(&select(declaration)).await?;
     let existing: Vec<String> = statement.columns().iter().map(|column| column.name().to_owned()).collect();
     let named = declaration.named_columns();

@@ -7,7 +7,7 @@ use waybill_datasets::Reading;
 use waybill_formats::{Plan, SESSION_SETTINGS};
 
 /// How long a reading transaction waits for a lock.
-const LOCK_TIMEOUT_MS: u64 = 10_000;
+pub(crate) const LOCK_TIMEOUT_MS: i64 = 10_000;
 
 /// How long it may stand idle: its client is gone or lost the thread.
 const IDLE_TIMEOUT_MS: u64 = 60_000;

@@ -13,8 +13,8 @@ use crate::StoreError;
 pub struct Progress {
     /// Records written to the candidate so far.
     pub rows_done: i64,
-    /// Records that there will be; unknown until the data set was counted.
-    pub rows_total: Option<i64>,
+    /// Records that the planner expects; unknown until it was asked.
+    pub rows_estimated: Option<i64>,
     /// Bytes of the candidate that were handed to the object store so far.
     pub bytes_done: i64,
 }
@@ -61,7 +61,7 @@ pub async fn heartbeat(
                 &fence,
                 &lease_ms,
                 &progress.rows_done,
-                &progress.rows_total,
+                &progress.rows_estimated,
                 &progress.bytes_done,
             ],
         )
@@ -111,7 +111,13 @@ pub async fn progress(
     let changed = db
         .execute(
             include_str!("attempt/progress.sql"),
-            &[&export_id.as_str(), &fence, &progress.rows_done, &progress.rows_total, &progress.bytes_done],
+            &[
+                &export_id.as_str(),
+                &fence,
+                &progress.rows_done,
+                &progress.rows_estimated,
+                &progress.bytes_done,
+            ],
         )
         .await?;
     Ok(changed == 1)

@@ -4,6 +4,7 @@
 //! overwrite one, and any back from being condemned. What only the collector does is in [`crate::collection`].
 
 use jiff::Timestamp;
+use tokio_postgres::types::PgLsn;
 use tokio_postgres::{GenericClient, Row};
 pub use waybill_domain::candidate::CandidateState;
 use waybill_domain::candidate::Cause;
@@ -33,6 +34,8 @@ pub struct Candidate {
     pub bytes: Option<i64>,
     /// SHA-256 of the object, 32 bytes; known once verified.
     pub sha256: Option<Vec<u8>>,
+    /// What its rows are of, where that was recorded.
+    pub as_of: Option<AsOf>,
     /// When its row was made, which is before its upload.
     pub created_at: Timestamp,
     /// When the object was read back and found right.
@@ -65,9 +68,27 @@ impl Candidate {
             rows: row.try_get("rows")?,
             bytes: row.try_get("bytes")?,
             sha256: row.try_get("sha256")?,
+            as_of: AsOf::from_columns(row, "as_of_lsn", "as_of_at")?,
             created_at: row.try_get("created_at")?,
             verified_at: row.try_get("verified_at")?,
         })
+    }
+}
+
+/// What the rows of a file are of: one snapshot of the data set's database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AsOf {
+    /// Nothing that was committed beyond this position of the log is in it.
+    pub lsn: PgLsn,
+    /// Everything that was committed by then is in it; unknown on a standby that had replayed nothing yet.
+    pub at: Option<Timestamp>,
+}
+
+impl AsOf {
+    pub(crate) fn from_columns(row: &Row, lsn: &str, at: &str) -> Result<Option<Self>, StoreError> {
+        let lsn: Option<PgLsn> = row.try_get(lsn)?;
+        let at = row.try_get(at)?;
+        Ok(lsn.map(|lsn| Self { lsn, at }))
     }
 }
 
@@ -82,8 +103,8 @@ pub struct Verified {
     pub sha256: [u8; 32],
 }
 
-/// Announces the object that an attempt is about to upload; a repetition with the same values is answered like the
-/// first. `false`: the attempt is fenced, or the id stands for something else; nothing was written.
+/// Announces the object that an attempt is about to upload, and what its rows are of; a repetition with the same values is
+/// answered like the first. `false`: the attempt is fenced, or the id stands for something else; nothing was written.
 ///
 /// # Errors
 /// Postgres refused, or another candidate has this key.
@@ -93,10 +114,11 @@ pub async fn announce(
     export_id: &ExportId,
     fence: i64,
     object_key: &str,
+    as_of: AsOf,
 ) -> Result<bool, StoreError> {
     let statement = include_str!("candidate/announce.sql");
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
-        [&candidate_id.as_str(), &export_id.as_str(), &fence, &object_key];
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+        [&candidate_id.as_str(), &export_id.as_str(), &fence, &object_key, &as_of.lsn, &as_of.at];
     Ok(db.execute(statement, &parameters).await? == 1)
 }
 

@@ -1,6 +1,7 @@
 //! What a caller wants once: `export.intents`. (service account, operation, key) stands for one export, for ever.
 
 use jiff::Timestamp;
+use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Row};
 use waybill_domain::ids::{ExportId, ServiceAccountId};
@@ -29,6 +30,8 @@ pub struct Intent {
     pub export_id: ExportId,
     /// SHA-256 of the canonical request.
     pub request_sha256: Vec<u8>,
+    /// The request, where the operation has one.
+    pub request: Option<Value>,
     /// When it was accepted.
     pub created_at: Timestamp,
 }
@@ -38,6 +41,7 @@ impl Intent {
         Ok(Self {
             export_id: decode("intents.export_id", row.try_get("export_id")?, ExportId::parse)?,
             request_sha256: row.try_get("request_sha256")?,
+            request: row.try_get("request")?,
             created_at: row.try_get("created_at")?,
         })
     }
@@ -65,14 +69,15 @@ pub async fn find(db: &impl GenericClient, key: IntentKey<'_>) -> Result<Option<
 pub async fn insert(
     tx: &impl GenericClient,
     key: IntentKey<'_>,
-    request_sha256: &[u8],
+    (request_sha256, request): (&[u8], Option<&Value>),
     export_id: &ExportId,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let parameters: [Parameter<'_>; 5] = [
+    let parameters: [Parameter<'_>; 6] = [
         (&key.service_account_id.as_str(), Type::TEXT),
         (&key.operation, Type::TEXT),
         (&key.idempotency_key, Type::TEXT),
         (&request_sha256, Type::BYTEA),
+        (&request, Type::JSONB),
         (&export_id.as_str(), Type::TEXT),
     ];
     let row = tx.query_typed_opt(include_str!("intent/insert.sql"), &parameters).await?;

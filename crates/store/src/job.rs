@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{GenericClient, Row};
-use waybill_domain::export::{ExportRequest, NotifyTarget};
+use waybill_domain::export::{Compression, ExportRequest, Format, NotifyTarget, Spec};
 use waybill_domain::ids::{CandidateId, ExportId, ServiceAccountId, TenantId};
 use waybill_domain::job::{Decision, JobState, Lifecycle};
 use waybill_domain::retention::{InvalidRetention, Retention};
 
 use crate::StoreError;
+use crate::candidate::AsOf;
 
 /// The columns that [`Job::from_row`] reads, for statements that return a whole job.
-pub const COLUMNS: &str = "export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify, \
-     state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, retention_seconds, \
+pub const COLUMNS: &str = "export_id, tenant_id, service_account_id, dataset, dataset_revision, format, options, \
+     compression, columns, filters, order_name, name, labels, notify, state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, retention_seconds, \
      expires_at, retry_of, result_candidate_id, failure_code, failure_detail, accepted_at, finished_at";
 
 /// An export as its row says it is.
@@ -30,12 +31,10 @@ pub struct Job {
     pub tenant_id: TenantId,
     /// Who asked for it.
     pub service_account_id: ServiceAccountId,
-    /// The data set, by its registered name.
+    /// The data set, by its name.
     pub dataset: String,
-    /// The file's format: `csv`.
-    pub format: String,
-    /// The columns of the file, in order.
-    pub columns: Vec<String>,
+    /// What its file is made by.
+    pub spec: Spec,
     /// What the caller calls it.
     pub name: Option<String>,
     /// The caller's labels.
@@ -77,8 +76,7 @@ impl Job {
                 ServiceAccountId::parse,
             )?,
             dataset: row.try_get("dataset")?,
-            format: row.try_get("format")?,
-            columns: row.try_get("columns")?,
+            spec: spec(row)?,
             name: row.try_get("name")?,
             labels: decode_json("jobs.labels", labels)?,
             notify: decode_json("jobs.notify", notify)?,
@@ -93,6 +91,22 @@ impl Job {
             finished_at: row.try_get("finished_at")?,
         })
     }
+}
+
+fn spec(row: &Row) -> Result<Spec, StoreError> {
+    Ok(Spec {
+        dataset_revision: row.try_get("dataset_revision")?,
+        format: decode("jobs.format", row.try_get("format")?, |text| {
+            Format::parse(text).ok_or("not a format")
+        })?,
+        options: decode_json("jobs.options", row.try_get("options")?)?,
+        compression: decode("jobs.compression", row.try_get("compression")?, |text| {
+            Compression::parse(text).ok_or("not a compression")
+        })?,
+        columns: row.try_get("columns")?,
+        filters: decode_json("jobs.filters", row.try_get("filters")?)?,
+        order: row.try_get("order_name")?,
+    })
 }
 
 fn lifecycle(row: &Row) -> Result<Lifecycle, StoreError> {
@@ -123,10 +137,14 @@ fn lifecycle(row: &Row) -> Result<Lifecycle, StoreError> {
 pub struct Progress {
     /// The attempt's fence.
     pub fence: i64,
+    /// When it began.
+    pub claimed_at: Timestamp,
+    /// When its worker last said how far it is.
+    pub heartbeat_at: Timestamp,
     /// Rows written.
     pub rows_done: i64,
-    /// Rows to write, where the worker knows.
-    pub rows_total: Option<i64>,
+    /// Rows that the planner expects, where it was asked.
+    pub rows_estimated: Option<i64>,
     /// Bytes written.
     pub bytes_done: i64,
 }
@@ -142,6 +160,8 @@ pub struct SelectedResult {
     pub bytes: i64,
     /// The digest of its bytes.
     pub sha256: Vec<u8>,
+    /// What its rows are of, where that was recorded.
+    pub as_of: Option<AsOf>,
 }
 
 /// An export, its latest attempt and its result, of one snapshot.
@@ -155,30 +175,37 @@ pub struct JobView {
     pub result: Option<SelectedResult>,
 }
 
-/// Stores an export as it is accepted. `accepted` is `Lifecycle::accepted` at the transaction's own `now()`.
+/// Stores an export as it is accepted, with what its request came to. `accepted` is `Lifecycle::accepted` at the transaction's
+/// own `now()`.
 ///
 /// # Errors
-/// [`StoreError`], also where the tenant, the service account or the data set does not exist.
+/// [`StoreError`], also where the tenant, the service account or the revision does not exist.
 pub async fn insert(
     tx: &impl GenericClient,
     export_id: &ExportId,
     owner: (&TenantId, &ServiceAccountId),
-    request: &ExportRequest,
-    columns: &[String],
+    (request, spec): (&ExportRequest, &Spec),
     accepted: &Decision,
     now: Timestamp,
 ) -> Result<Job, StoreError> {
     let (tenant_id, service_account_id) = owner;
+    let options = serde_json::json!(spec.options);
+    let filters = serde_json::json!(spec.filters);
     let labels = serde_json::json!(request.labels);
     let notify = serde_json::json!(request.notify);
     let retention_seconds = accepted.next.retention.map(Retention::seconds);
-    let parameters: [Parameter<'_>; 17] = [
+    let parameters: [Parameter<'_>; 22] = [
         (&export_id.as_str(), Type::TEXT),
         (&tenant_id.as_str(), Type::TEXT),
         (&service_account_id.as_str(), Type::TEXT),
         (&request.dataset, Type::TEXT),
-        (&request.format.as_str(), Type::TEXT),
-        (&columns, Type::TEXT_ARRAY),
+        (&spec.dataset_revision, Type::INT8),
+        (&spec.format.as_str(), Type::TEXT),
+        (&options, Type::JSONB),
+        (&spec.compression.as_str(), Type::TEXT),
+        (&spec.columns, Type::TEXT_ARRAY),
+        (&filters, Type::JSONB),
+        (&spec.order, Type::TEXT),
         (&request.name, Type::TEXT),
         (&labels, Type::JSONB),
         (&notify, Type::JSONB),
@@ -243,8 +270,10 @@ fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
     let progress = match fence {
         Some(fence) => Some(Progress {
             fence,
+            claimed_at: row.try_get("attempt_claimed_at")?,
+            heartbeat_at: row.try_get("attempt_heartbeat_at")?,
             rows_done: row.try_get("attempt_rows_done")?,
-            rows_total: row.try_get("attempt_rows_total")?,
+            rows_estimated: row.try_get("attempt_rows_estimated")?,
             bytes_done: row.try_get("attempt_bytes_done")?,
         }),
         None => None,
@@ -256,6 +285,7 @@ fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
             rows: row.try_get("result_rows")?,
             bytes: row.try_get("result_bytes")?,
             sha256: row.try_get("result_sha256")?,
+            as_of: AsOf::from_columns(row, "result_as_of_lsn", "result_as_of_at")?,
         }),
         None => None,
     };

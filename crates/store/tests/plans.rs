@@ -40,12 +40,13 @@ const EXPORTS: &str = "
     SELECT DISTINCT service_account_id, tenant_id, 'a' FROM numbered;
     INSERT INTO export.api_keys (api_key_id, service_account_id, secret_sha256, scopes, created_by)
     SELECT 'key_' || id, service_account_id, sha256(id::bytea), '{exports:read}', 'a test' FROM numbered;
-    INSERT INTO export.datasets (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
-    VALUES ('orders', 'shop', 'orders', 'tenant_id', '{id}', '{id}');
+    INSERT INTO export.dataset_revisions (dataset, revision, declaration, columns, applied_by)
+    VALUES ('orders', 1, '{}', '[]', 'a test');
     INSERT INTO export.jobs (
-        export_id, tenant_id, service_account_id, dataset, format, columns, state, version, failure_code, finished_at
+        export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, failure_code,
+        finished_at
     )
-    SELECT 'exp_' || id, tenant_id, service_account_id, 'orders', 'csv', '{id}', 'failed', 2, 'x', now() FROM numbered;
+    SELECT 'exp_' || id, tenant_id, service_account_id, 'orders', 1, 'csv', '{id}', 'failed', 2, 'x', now() FROM numbered;
     INSERT INTO export.intents (service_account_id, operation, idempotency_key, request_sha256, export_id)
     SELECT service_account_id, 'export.create', id, sha256(id::bytea), 'exp_' || id FROM numbered;
     INSERT INTO export.attempts (export_id, fence, number, worker, state, ended_at)

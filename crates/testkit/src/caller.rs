@@ -116,6 +116,14 @@ impl Caller {
         self.send(self.http.delete(self.url(path))).await
     }
 
+    /// Applies a data set's file, as an operator.
+    ///
+    /// # Panics
+    /// When the api refuses.
+    pub async fn apply_dataset(&self, file: &str) -> Value {
+        self.post("/v1/ops/datasets", &json!({ "file": file })).await.success()
+    }
+
     /// Asks for an export with this intent.
     pub async fn ask(&self, intent: &str, body: &Value) -> Answer {
         self.send(self.asking(intent, body)).await

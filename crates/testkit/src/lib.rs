@@ -43,5 +43,5 @@ pub use proxy::{Loss, Proxy};
 pub use python::python;
 pub use settings::Settings;
 pub use store_proxy::{StoreProxy, Trouble};
-pub use system::{ROWS_OF_TENANT, System, base_url};
+pub use system::{ORDERS, ROWS_OF_TENANT, System, base_url};
 pub use wire::{Refusal, Wire};

@@ -18,7 +18,8 @@ impl Settings {
         Self::default()
     }
 
-    /// Every schema in this database, every role with its test password, listeners on free ports, logs as JSON.
+    /// Every schema and the source `main` in this database, every role with its test password, listeners on free ports, logs
+    /// as JSON.
     #[must_use]
     pub fn on_database(database: &TestDatabase) -> Self {
         Self::on(&database.admin_url(), &database.plain_url())
@@ -34,9 +35,10 @@ impl Settings {
             .set("management.listen", "127.0.0.1:0")
             .set("api.listen", "127.0.0.1:0")
             .set("telemetry.format", "json");
-        for schema in ["export", "search", "stats", "notify", "dataset"] {
+        for schema in ["export", "search", "stats", "notify"] {
             settings = settings.set(&format!("database.{schema}.url"), plain_url);
         }
+        settings = settings.set("sources.main.url", plain_url);
         for role in ROLES {
             settings = settings.set(&format!("credentials.{role}.password"), ROLE_PASSWORD);
         }

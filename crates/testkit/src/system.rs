@@ -15,6 +15,28 @@ use crate::kafka::TestTopics;
 use crate::process::{Launch, Process, Status};
 use crate::settings::Settings;
 
+/// The data set of every test that does not say otherwise.
+pub const ORDERS: &str = r#"
+name = "orders"
+description = "Every order."
+source = "main"
+table = "source.orders"
+tenant_column = "tenant_id"
+columns = ["order_id", "customer", "note", { name = "amount", as = "text" }, "ordered_at"]
+
+[filters]
+order_id = ["eq", "in", "range"]
+customer = ["eq", "prefix", "is_null"]
+ordered_at = ["range"]
+
+[orders]
+by_id = ["order_id"]
+newest = ["ordered_at desc", "order_id"]
+
+[defaults]
+order = "by_id"
+"#;
+
 /// How many rows of the data set a tenant of a test owns.
 pub const ROWS_OF_TENANT: i64 = 1_000;
 
@@ -150,12 +172,7 @@ impl System {
         });
         let key = operator.post("/v1/ops/api-keys", &wanted).await.created();
         self.seed(&tenant_id).await;
-        let registration = json!({
-            "dataset": "orders", "source_schema": "source", "source_relation": "orders",
-            "tenant_column": "tenant_id", "key_columns": ["order_id"],
-            "columns": ["order_id", "customer", "note", "amount", "ordered_at"],
-        });
-        operator.post("/v1/ops/datasets", &registration).await.success();
+        operator.apply_dataset(ORDERS).await;
         operator.with_key(&text(&key, "api_key"), Some(&tenant_id))
     }
 

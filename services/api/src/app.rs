@@ -10,7 +10,7 @@ use waybill_domain::retention::{Kept, RETENTION_SECONDS_MAX, Retention};
 use waybill_objects::{Objects, Place};
 use waybill_publication::Publisher;
 use waybill_runtime::config::RESULT_RETENTION_HOURS_MAX;
-use waybill_runtime::{Config, Context, Schema};
+use waybill_runtime::{Config, Context, Schema, Sources};
 use waybill_store::migrations;
 
 use crate::error::Error;
@@ -33,7 +33,7 @@ struct Shared {
     search: Versioned,
     stats: Versioned,
     notify: Versioned,
-    dataset: Pool,
+    sources: Sources,
     objects: Objects,
     publisher: Publisher,
     in_flight: Semaphore,
@@ -49,7 +49,7 @@ impl App {
             search: Versioned::new(migrations::Schema::Search, context.pool(Schema::Search)?),
             stats: Versioned::new(migrations::Schema::Stats, context.pool(Schema::Stats)?),
             notify: Versioned::new(migrations::Schema::Notify, context.pool(Schema::Notify)?),
-            dataset: context.pool(Schema::Dataset)?,
+            sources: context.sources(),
             objects: Place::parse(&config.object_store.url, config.object_store.settings.iter())?
                 .to_read()?,
             publisher,
@@ -123,8 +123,8 @@ impl App {
         Ok(self.0.notify.get().await?)
     }
 
-    /// A connection to the data sets' database.
-    pub(crate) async fn dataset(&self) -> Answer<Object> {
-        Ok(self.0.dataset.get().await?)
+    /// The databases that data sets lie in.
+    pub(crate) fn sources(&self) -> &Sources {
+        &self.0.sources
     }
 }

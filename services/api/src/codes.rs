@@ -53,10 +53,18 @@ pub const SERVICE_ACCOUNT_NOT_FOUND: &str = "service-account-not-found";
 pub const API_KEY_NOT_FOUND: &str = "api-key-not-found";
 /// Another one has that name.
 pub const NAME_TAKEN: &str = "name-taken";
-/// The data sets' database has no such relation.
-pub const DATASET_SOURCE_NOT_FOUND: &str = "dataset-source-not-found";
-/// The worker may not read the data set's relation.
-pub const DATASET_SOURCE_UNREADABLE: &str = "dataset-source-unreadable";
+/// There is no such data set, or no such revision of it.
+pub const DATASET_NOT_FOUND: &str = "dataset-not-found";
+/// A data set's file is not as one has to be.
+pub const DATASET_FILE_INVALID: &str = "dataset-file-invalid";
+/// What a data set declares does not fit its database.
+pub const DATASET_CHECK_FAILED: &str = "dataset-check-failed";
+/// The configuration has no source of the name that a data set says.
+pub const SOURCE_UNKNOWN: &str = "source-unknown";
+/// The database that a data set lies in cannot be reached.
+pub const SOURCE_UNAVAILABLE: &str = "source-unavailable";
+/// The format cannot hold a column exactly.
+pub const COLUMN_NOT_EXPORTABLE: &str = "column-not-exportable";
 /// The export's state does not allow what was decided.
 pub const TRANSITION_NOT_ALLOWED: &str = "transition-not-allowed";
 /// The failure of an export that a person ended.

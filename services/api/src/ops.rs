@@ -12,7 +12,7 @@ mod quarantine;
 mod tenants;
 
 pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};
-pub(crate) use datasets::{list_datasets, register_dataset};
+pub(crate) use datasets::{apply_dataset, check_dataset, list_datasets, show_dataset};
 pub(crate) use exports::{fail_export, release_export};
 pub(crate) use objects::{list_objects, list_unknown_objects};
 pub(crate) use outbox::{accept_topic, show_outbox};

@@ -40,12 +40,17 @@ impl Problem {
 
     /// A request with bad fields.
     pub(crate) fn fields(errors: &[FieldError]) -> Self {
+        Self::listing(&Kind::REQUEST_INVALID, errors)
+    }
+
+    /// Another problem with fields.
+    pub(crate) fn listing(kind: &'static Kind, errors: &[FieldError]) -> Self {
         let detail = match errors {
             [only] if only.field.is_empty() => format!("The body {}.", only.problem),
             [only] => format!("{} {}.", only.field, only.problem),
             several => format!("{} fields are not as they should be.", several.len()),
         };
-        Self::new(&Kind::REQUEST_INVALID, detail).with("errors", json!(errors))
+        Self::new(kind, detail).with("errors", json!(errors))
     }
 
     /// A request with one bad field.
@@ -75,20 +80,6 @@ impl Problem {
     #[cfg(test)]
     pub(crate) fn code(&self) -> &'static str {
         self.kind.code
-    }
-
-    /// What is said about this one occurrence.
-    #[cfg(test)]
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
-    }
-
-    /// The names of the bad fields.
-    #[cfg(test)]
-    pub(crate) fn errors(&self) -> Vec<String> {
-        let body = self.body();
-        let errors = body["errors"].as_array().into_iter().flatten();
-        errors.filter_map(|error| error["field"].as_str()).map(str::to_owned).collect()
     }
 
     /// The body's members, in the order in which they are read best.

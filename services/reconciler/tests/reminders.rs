@@ -32,8 +32,8 @@ impl House {
         let made = format!(
             "INSERT INTO export.tenants (tenant_id, name) VALUES ('{tenant}', 'a');
              INSERT INTO export.service_accounts (service_account_id, tenant_id, name) VALUES ('{account}', '{tenant}', 'b');
-             INSERT INTO export.datasets (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
-             VALUES ('orders', 'shop', 'orders', 'tenant_id', '{{id}}', '{{id}}')"
+             INSERT INTO export.dataset_revisions (dataset, revision, declaration, columns, applied_by)
+             VALUES ('orders', 1, '{{}}', '[]', 'a test')"
         );
         admin.batch_execute(&made).await.expect("a tenant");
         let publisher = Publisher::new("urn:waybill:test", "test.").expect("source and prefix are fine");
@@ -51,10 +51,10 @@ impl House {
         self.admin
             .execute(
                 "INSERT INTO export.jobs (
-                     export_id, tenant_id, service_account_id, dataset, format, columns, state, version, fence,
+                     export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, fence,
                      due_at, lease_until, remind_at
                  )
-                 SELECT $1, tenant_id, service_account_id, 'orders', 'csv', '{id}', $2, 1, 1,
+                 SELECT $1, tenant_id, service_account_id, 'orders', 1, 'csv', '{id}', $2, 1, 1,
                      CASE $2 WHEN 'pending' THEN now() - make_interval(secs => $3::integer) END,
                      CASE $2 WHEN 'running' THEN now() - make_interval(secs => $3::integer) END,
                      now() - make_interval(secs => $4::integer)
@@ -171,10 +171,10 @@ async fn looking_for_overdue_jobs_reads_their_index() {
         .admin
         .batch_execute(
             "INSERT INTO export.jobs (
-                 export_id, tenant_id, service_account_id, dataset, format, columns, state, version, due_at, remind_at,
+                 export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, due_at, remind_at,
                  failure_code, finished_at
              )
-             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 'csv', '{id}', kind.state, 2,
+             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 1, 'csv', '{id}', kind.state, 2,
                  CASE kind.state WHEN 'pending' THEN now() END, CASE kind.state WHEN 'pending' THEN now() END,
                  CASE kind.state WHEN 'failed' THEN 'x' END, CASE kind.state WHEN 'failed' THEN now() END
              FROM export.service_accounts, generate_series(1, 20000) AS n,

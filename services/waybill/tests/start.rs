@@ -31,12 +31,12 @@ fn ended(database: &TestDatabase, role: &str, setting: (&str, &str)) -> (i32, Va
 async fn a_setting_that_a_role_cannot_use_ends_it_with_a_code_of_its_own() {
     let database = TestDatabase::fresh().await;
     let misspelt = ("WAYBILL_KAFKA__SETTINGS__FETCH_WAIT_MAX_MSS", "1");
-    let bucket = ("WAYBILL_OBJECT_STORE__URL", "s3://bucket");
+    let no_store = ("WAYBILL_OBJECT_STORE__URL", "ftp://host/objects");
     let no_source = ("WAYBILL_DEPLOYMENT__SOURCE", "");
     let no_topic = ("WAYBILL_KAFKA__TOPIC_PREFIX", "not a topic/");
     for (role, setting, code) in [
-        ("worker", bucket, "object-store-url-invalid"),
-        ("api", bucket, "object-store-url-invalid"),
+        ("worker", no_store, "object-store-url-invalid"),
+        ("api", no_store, "object-store-url-invalid"),
         ("api", no_source, "deployment-source-invalid"),
         ("reconciler", no_source, "deployment-source-invalid"),
         ("reconciler", no_topic, "topic-prefix-invalid"),

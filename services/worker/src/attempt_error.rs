@@ -1,33 +1,47 @@
 //! Why an attempt ended without a result, and what is done about each reason.
 
-use deadpool_postgres::PoolError;
-use tokio_postgres::error::SqlState;
 use waybill_domain::job::Suspect;
-use waybill_runtime::chain;
+use waybill_formats::{EncodeError, PlanError, ReadBackError, codes as formats};
+use waybill_runtime::{PoolError, chain};
 
 use crate::codes;
 use crate::database::DatabaseError;
-use crate::dataset::READ_STALL_MAX_SECONDS;
+use crate::source_fault::SourceFault;
 
 /// What ended an attempt.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AttemptError {
-    #[error("data set {dataset} is not registered")]
-    DatasetUnregistered { dataset: String },
-    #[error("column {column} is not among the registered columns of data set {dataset}")]
-    ColumnUnregistered { dataset: String, column: String },
+    #[error("revision {revision} of data set {dataset} cannot be read")]
+    RevisionUnreadable {
+        dataset: String,
+        revision: i64,
+        #[source]
+        source: Option<serde_json::Error>,
+    },
     #[error("the data set's database could not be reached")]
-    DatasetPool(#[source] PoolError),
+    Unconnected(#[source] PoolError),
     #[error("the data set's database refused the query or broke off")]
-    Dataset(#[source] tokio_postgres::Error),
-    #[error("the data set's database gave nothing for {READ_STALL_MAX_SECONDS} s")]
-    DatasetStalled,
+    Source(#[source] tokio_postgres::Error),
+    #[error("the data set's rows have no column {column} any more")]
+    ColumnMissing { column: String },
+    #[error("column {column} was {before} when the data set was applied, and is {now}")]
+    ColumnChanged { column: String, before: String, now: String },
+    #[error("the rows were not read within {seconds} s, the data set's max_snapshot_age")]
+    SnapshotTooOld { seconds: i64 },
+    #[error("the data set's database does not say where in its log the snapshot stands")]
+    SnapshotUnplaced,
+    #[error("the file cannot be made of these columns")]
+    Plan(#[source] PlanError),
+    #[error("the file could not be made")]
+    Encode(#[source] EncodeError),
+    #[error("the server did not say how many rows it sent")]
+    RowsUntold,
     #[error("the object store failed")]
     Objects(#[source] object_store::Error),
     #[error("the object read back differs from what was written in its {what}")]
     ObjectDiffers { what: &'static str },
-    #[error("the snapshot has {counted} rows, the file {written}")]
-    RowsDiffer { counted: i64, written: i64 },
+    #[error("the object read back is no whole file")]
+    ReadBack(#[source] ReadBackError),
     #[error("the database of exports failed")]
     Database(#[from] DatabaseError),
     #[error("the attempt took longer than any may")]
@@ -43,16 +57,16 @@ pub(crate) enum AttemptError {
 /// What kind of reason it was. The kind decides everything that follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    DatasetUnregistered,
-    DatasetRelationMissing,
-    DatasetColumnMissing,
-    DatasetPermissionDenied,
-    DatasetQueryRefused,
-    DatasetUnavailable,
-    DatasetStalled,
+    Source(SourceFault),
+    ColumnNotExportable,
+    ValueNotExportable,
+    CopyStreamMalformed,
+    CopyStreamCut,
+    RowsDiffer,
+    FileNotWritten,
+    FileUnreadable,
     ObjectStoreUnavailable,
     ObjectDiffers,
-    RowsDiffer,
     ExportDatabaseUnavailable,
     DeadlineExceeded,
     Stopped,
@@ -84,79 +98,84 @@ pub(crate) struct Treatment {
     pub(crate) hint: &'static str,
 }
 
+impl Treatment {
+    /// Of what will not pass.
+    pub(crate) const fn permanent(code: &'static str, hint: &'static str) -> Self {
+        Self { verdict: Verdict::Permanent, code, hint }
+    }
+
+    /// Of what may pass and says nothing against the job.
+    pub(crate) const fn surroundings(code: &'static str, hint: &'static str) -> Self {
+        Self { verdict: Verdict::Transient(Suspect::Surroundings), code, hint }
+    }
+
+    /// Of what may pass and may be the job's own doing.
+    pub(crate) const fn work(code: &'static str, hint: &'static str) -> Self {
+        Self { verdict: Verdict::Transient(Suspect::Work), code, hint }
+    }
+}
+
 impl ErrorKind {
     /// What follows from this kind.
-    pub(crate) fn treatment(self) -> Treatment {
-        let (code, hint) = match self {
-            Self::DatasetUnregistered => {
-                (codes::DATASET_UNREGISTERED, "register the data set again and ask for a new export")
+    pub(crate) const fn treatment(self) -> Treatment {
+        match self {
+            Self::Source(fault) => fault.treatment(),
+            Self::ColumnNotExportable => Treatment::permanent(
+                formats::COLUMN_NOT_EXPORTABLE,
+                "apply the data set again, then ask for a new export",
+            ),
+            Self::ValueNotExportable => Treatment::permanent(
+                formats::VALUE_NOT_EXPORTABLE,
+                "export the column as text, or in another format",
+            ),
+            Self::CopyStreamMalformed => Treatment::work(
+                formats::COPY_STREAM_MALFORMED,
+                "something between the worker and the server changes what it sends",
+            ),
+            Self::CopyStreamCut => {
+                Treatment::surroundings(formats::COPY_STREAM_CUT, "look into the log of the source's server")
             }
-            Self::DatasetRelationMissing => (
-                codes::DATASET_RELATION_MISSING,
-                "the registered schema and relation must exist in the database of [database.dataset]",
+            Self::RowsDiffer => Treatment::work(
+                formats::ROWS_DIFFER,
+                "report it: the file was made from other rows than were sent",
             ),
-            Self::DatasetColumnMissing => {
-                (codes::DATASET_COLUMN_MISSING, "the relation no longer has a column that is registered")
+            Self::FileNotWritten => {
+                Treatment::work(formats::FILE_NOT_WRITTEN, "the causes say what refused, and why")
             }
-            Self::DatasetPermissionDenied => (
-                codes::DATASET_PERMISSION_DENIED,
-                "grant the worker's database user USAGE on the schema and SELECT on the relation",
+            Self::FileUnreadable => Treatment::work(
+                formats::FILE_UNREADABLE,
+                "report it: the store has what was written, and that is no whole file",
             ),
-            Self::DatasetQueryRefused => (
-                codes::DATASET_QUERY_REFUSED,
-                "the SQLSTATE says why; often the tenant column is not of a text type or a view computes nonsense",
-            ),
-            Self::DatasetUnavailable => (
-                codes::DATASET_UNAVAILABLE,
-                "check the server of [database.dataset], its credential and its locks",
-            ),
-            Self::DatasetStalled => (
-                codes::DATASET_STALLED,
-                "an index on the tenant column and the key columns lets rows come without a sort",
-            ),
-            Self::ObjectStoreUnavailable => (
+            Self::ObjectStoreUnavailable => Treatment::surroundings(
                 codes::OBJECT_STORE_UNAVAILABLE,
                 "check the store of [object_store]: reachable, writable, not full",
             ),
-            Self::ObjectDiffers => {
-                (codes::OBJECT_DIFFERS, "the store gave back other bytes than it took: check its disk")
-            }
-            Self::RowsDiffer => {
-                (codes::ROWS_DIFFER, "a volatile view, or a key that repeats rows, cannot be exported")
-            }
-            Self::ExportDatabaseUnavailable => {
-                (codes::EXPORT_DATABASE_UNAVAILABLE, "check the server of [database.export]")
-            }
-            Self::DeadlineExceeded => {
-                (codes::ATTEMPT_DEADLINE_EXCEEDED, "export less at once, or from a faster source")
-            }
-            Self::Stopped => (codes::WORKER_STOPPED, "none is needed: another worker takes it"),
-            Self::Fenced => (codes::ATTEMPT_FENCED, "none is needed: the result of another attempt counts"),
-            Self::LeaseLost => {
-                (codes::LEASE_LOST, "[worker] lease_ms must be longer than the database's outages")
-            }
-        };
-        Treatment { verdict: self.verdict(), code, hint }
-    }
-
-    /// Whether trying again can help.
-    fn verdict(self) -> Verdict {
-        match self {
-            Self::DatasetUnregistered
-            | Self::DatasetRelationMissing
-            | Self::DatasetColumnMissing
-            | Self::DatasetPermissionDenied
-            | Self::DatasetQueryRefused => Verdict::Permanent,
-            Self::DatasetUnavailable
-            | Self::DatasetStalled
-            | Self::ObjectStoreUnavailable
-            | Self::ExportDatabaseUnavailable
-            | Self::LeaseLost => Verdict::Transient(Suspect::Surroundings),
-            Self::ObjectDiffers | Self::RowsDiffer | Self::DeadlineExceeded => {
-                Verdict::Transient(Suspect::Work)
-            }
-            Self::Stopped => Verdict::HandBack,
-            Self::Fenced => Verdict::Fenced,
+            Self::ObjectDiffers => Treatment::work(
+                codes::OBJECT_DIFFERS,
+                "the store gave back other bytes than it took: check its disk",
+            ),
+            Self::ExportDatabaseUnavailable => Treatment::surroundings(
+                codes::EXPORT_DATABASE_UNAVAILABLE,
+                "check the server of [database.export]",
+            ),
+            Self::DeadlineExceeded => Treatment::work(
+                codes::ATTEMPT_DEADLINE_EXCEEDED,
+                "export less at once, or from a faster source",
+            ),
+            Self::LeaseLost => Treatment::surroundings(
+                codes::LEASE_LOST,
+                "[worker] lease_ms must be longer than the database's outages",
+            ),
+            Self::Stopped => Treatment {
+                verdict: Verdict::HandBack,
+                code: codes::WORKER_STOPPED,
+                hint: "none is needed: another worker takes it",
+            },
+            Self::Fenced => Treatment {
+                verdict: Verdict::Fenced,
+                code: codes::ATTEMPT_FENCED,
+                hint: "none is needed: the result of another attempt counts",
+            },
         }
     }
 }
@@ -165,14 +184,19 @@ impl AttemptError {
     /// The kind of this error.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
-            Self::DatasetUnregistered { .. } => ErrorKind::DatasetUnregistered,
-            Self::ColumnUnregistered { .. } => ErrorKind::DatasetColumnMissing,
-            Self::DatasetPool(_) => ErrorKind::DatasetUnavailable,
-            Self::Dataset(error) => dataset_kind(error.code()),
-            Self::DatasetStalled => ErrorKind::DatasetStalled,
+            Self::RevisionUnreadable { .. } => ErrorKind::Source(SourceFault::RevisionUnreadable),
+            Self::Unconnected(error) => ErrorKind::Source(SourceFault::of_connecting(error)),
+            Self::Source(error) => ErrorKind::Source(SourceFault::of_state(error.code())),
+            Self::ColumnMissing { .. } => ErrorKind::Source(SourceFault::ColumnMissing),
+            Self::ColumnChanged { .. } => ErrorKind::Source(SourceFault::ColumnChanged),
+            Self::SnapshotTooOld { .. } => ErrorKind::Source(SourceFault::SnapshotTooOld),
+            Self::SnapshotUnplaced => ErrorKind::Source(SourceFault::Unavailable),
+            Self::Plan(_) => ErrorKind::ColumnNotExportable,
+            Self::Encode(error) => encoding_kind(error),
+            Self::RowsUntold => ErrorKind::CopyStreamCut,
             Self::Objects(_) => ErrorKind::ObjectStoreUnavailable,
             Self::ObjectDiffers { .. } => ErrorKind::ObjectDiffers,
-            Self::RowsDiffer { .. } => ErrorKind::RowsDiffer,
+            Self::ReadBack(_) => ErrorKind::FileUnreadable,
             Self::Database(_) => ErrorKind::ExportDatabaseUnavailable,
             Self::DeadlineExceeded => ErrorKind::DeadlineExceeded,
             Self::Stopped => ErrorKind::Stopped,
@@ -182,11 +206,12 @@ impl AttemptError {
     }
 
     /// What an operator may read: the error and its causes. Of the data set's database only the SQLSTATE, and its
-    /// message only where it can speak of names alone (class 42); others may quote a value from the data set.
+    /// message only where it can speak of names alone (class 42) or of the standby's own replay (class 40); others may
+    /// quote a value from the data set.
     pub(crate) fn detail(&self) -> String {
-        let Self::Dataset(error) = self else { return chain(self) };
+        let Self::Source(error) = self else { return chain(self) };
         match error.as_db_error() {
-            Some(refusal) if refusal.code().code().starts_with("42") => {
+            Some(refusal) if ["40", "42"].iter().any(|class| refusal.code().code().starts_with(class)) => {
                 format!("SQLSTATE {}: {}", refusal.code().code(), refusal.message())
             }
             Some(refusal) => format!("SQLSTATE {}", refusal.code().code()),
@@ -195,23 +220,18 @@ impl AttemptError {
     }
 }
 
-/// What an SQLSTATE of the data set's database means; none means that there was no answer at all.
-fn dataset_kind(state: Option<&SqlState>) -> ErrorKind {
-    let Some(state) = state else { return ErrorKind::DatasetUnavailable };
-    if *state == SqlState::UNDEFINED_TABLE || *state == SqlState::INVALID_SCHEMA_NAME {
-        return ErrorKind::DatasetRelationMissing;
-    }
-    if *state == SqlState::UNDEFINED_COLUMN {
-        return ErrorKind::DatasetColumnMissing;
-    }
-    if *state == SqlState::INSUFFICIENT_PRIVILEGE {
-        return ErrorKind::DatasetPermissionDenied;
-    }
-    // Classes: 0A not supported, 22 a value, 23 a constraint, 42 syntax and names. All others (connection, resources,
-    // locks, an operator's hand, and whatever Postgres invents next) may pass, and the lifecycle bounds the tries.
-    match state.code().get(..2) {
-        Some("0A" | "22" | "23" | "42") => ErrorKind::DatasetQueryRefused,
-        _ => ErrorKind::DatasetUnavailable,
+const fn encoding_kind(error: &EncodeError) -> ErrorKind {
+    match error {
+        EncodeError::Value { .. } | EncodeError::NotUtf8 { .. } => ErrorKind::ValueNotExportable,
+        EncodeError::MalformedValue { .. } | EncodeError::MalformedStream { .. } => {
+            ErrorKind::CopyStreamMalformed
+        }
+        EncodeError::CutStream { .. } => ErrorKind::CopyStreamCut,
+        EncodeError::RowsDiffer { .. } => ErrorKind::RowsDiffer,
+        EncodeError::Parquet(_)
+        | EncodeError::Compression(_)
+        | EncodeError::FooterTooLong { .. }
+        | EncodeError::Broken => ErrorKind::FileNotWritten,
     }
 }
 
@@ -219,41 +239,11 @@ fn dataset_kind(state: Option<&SqlState>) -> ErrorKind {
 mod tests {
     use super::*;
 
-    fn kind_of(state: &str) -> ErrorKind {
-        dataset_kind(Some(&SqlState::from_code(state)))
-    }
-
-    #[test]
-    fn what_an_operator_must_repair_is_not_tried_again() {
-        for (state, kind) in [
-            ("42P01", ErrorKind::DatasetRelationMissing),
-            ("3F000", ErrorKind::DatasetRelationMissing),
-            ("42703", ErrorKind::DatasetColumnMissing),
-            ("42501", ErrorKind::DatasetPermissionDenied),
-            ("22P02", ErrorKind::DatasetQueryRefused),
-            ("42883", ErrorKind::DatasetQueryRefused),
-        ] {
-            assert_eq!(kind_of(state), kind, "{state}");
-            assert_eq!(kind.treatment().verdict, Verdict::Permanent, "{state}");
-        }
-    }
-
-    #[test]
-    fn what_may_pass_is_tried_again() {
-        // Deadlock, serialization, no lock in time, no disk, server stopping, connection lost, one never heard of.
-        for state in ["40P01", "40001", "55P03", "53100", "57P01", "08006", "ZZ999"] {
-            assert_eq!(kind_of(state), ErrorKind::DatasetUnavailable, "{state}");
-        }
-        assert_eq!(dataset_kind(None), ErrorKind::DatasetUnavailable);
-        let verdict = ErrorKind::DatasetUnavailable.treatment().verdict;
-        assert_eq!(verdict, Verdict::Transient(Suspect::Surroundings));
-    }
-
     #[test]
     fn an_outage_is_outlasted_and_what_the_data_is_suspected_of_is_not() {
         for kind in [
-            ErrorKind::DatasetUnavailable,
-            ErrorKind::DatasetStalled,
+            ErrorKind::Source(SourceFault::Unavailable),
+            ErrorKind::CopyStreamCut,
             ErrorKind::ObjectStoreUnavailable,
             ErrorKind::ExportDatabaseUnavailable,
             ErrorKind::LeaseLost,
@@ -266,8 +256,17 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_data_set_never_gets_into_a_detail() {
-        let error = AttemptError::RowsDiffer { counted: 3, written: 2 };
-        assert_eq!(error.detail(), "the snapshot has 3 rows, the file 2");
+    fn what_a_file_cannot_hold_fails_at_once_and_what_was_cut_on_its_way_does_not() {
+        let value = EncodeError::Value { row: 7, column: "amount".to_owned(), problem: "is NaN" };
+        assert_eq!(AttemptError::Encode(value).kind().treatment().verdict, Verdict::Permanent);
+        let cut = AttemptError::Encode(EncodeError::CutStream { rows: 7, problem: "no trailer" });
+        assert_eq!(cut.kind(), ErrorKind::CopyStreamCut);
+        assert_eq!(AttemptError::RowsUntold.kind(), ErrorKind::CopyStreamCut);
+    }
+
+    #[test]
+    fn a_detail_has_every_cause() {
+        let error = AttemptError::Encode(EncodeError::RowsDiffer { sent: 3, written: 2 });
+        assert_eq!(error.detail(), "the file could not be made: the server sent 3 rows, the file has 2");
     }
 }

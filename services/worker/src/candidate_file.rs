@@ -1,10 +1,13 @@
 //! Makes an attempt's file: reads the data set, uploads, reads the object back, and records it as verified.
 //!
-//! Memory is bounded by [`PART_BYTES`] and [`PARTS_IN_FLIGHT_MAX`], whatever the file's size. Deliberately absent:
-//! selecting the candidate. That is the completing transaction's alone.
+//! Memory is bounded by [`PIECE_BYTES`], [`PART_BYTES`], [`PARTS_IN_FLIGHT_MAX`] and what the format needs, whatever the
+//! file's size. Deliberately absent: selecting the candidate. That is the completing transaction's alone.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::Fuse;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, WriteMultipart};
@@ -12,18 +15,26 @@ use tokio_postgres::CopyOutStream;
 use uuid::Uuid;
 use waybill_domain::ids::CandidateId;
 use waybill_fault_points::{Point, reach};
+use waybill_formats::FileKind;
 use waybill_objects::{Objects, Upload};
+use waybill_source::Snapshot;
 use waybill_store::attempt::Progress;
-use waybill_store::candidate::{self, Candidate, Verified};
+use waybill_store::candidate::{self, AsOf, Candidate, Verified};
 use waybill_store::job::Job;
 
 use crate::Worker;
 use crate::attempt_error::AttemptError;
 use crate::claiming::Claimed;
 use crate::database::DatabaseError;
-use crate::dataset::{Snapshot, bounded};
-use crate::measure::Measure;
+use crate::encoding::{Encoded, Encoding, ReadBack};
+use crate::source::{Deadline, Source};
 use crate::{metrics, object_key, recording};
+
+/// How much of a COPY or of a file is worked on at once.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Room for the row that fills a piece; a longer one is taken, too.
+const ROW_BYTES_EXPECTED_MAX: usize = 32 * 1024;
 
 /// The size of an uploaded part. Object stores take none below 5 MiB but the last.
 const PART_BYTES: usize = 5 * 1024 * 1024;
@@ -31,14 +42,14 @@ const PART_BYTES: usize = 5 * 1024 * 1024;
 /// How many parts are on their way at once.
 const PARTS_IN_FLIGHT_MAX: usize = 2;
 
-/// No total yet.
-const UNCOUNTED: i64 = -1;
+/// No estimate yet.
+const UNESTIMATED: i64 = -1;
 
 /// How far the file has come, shared between the task that makes it and its heartbeat.
 #[derive(Debug)]
 pub(crate) struct Meter {
     rows_done: AtomicI64,
-    rows_total: AtomicI64,
+    rows_estimated: AtomicI64,
     bytes_done: AtomicI64,
 }
 
@@ -46,18 +57,23 @@ impl Meter {
     pub(crate) fn new() -> Self {
         Self {
             rows_done: AtomicI64::new(0),
-            rows_total: AtomicI64::new(UNCOUNTED),
+            rows_estimated: AtomicI64::new(UNESTIMATED),
             bytes_done: AtomicI64::new(0),
         }
     }
 
     pub(crate) fn read(&self) -> Progress {
-        let total = self.rows_total.load(Ordering::Relaxed);
+        let estimated = self.rows_estimated.load(Ordering::Relaxed);
         Progress {
             rows_done: self.rows_done.load(Ordering::Relaxed),
-            rows_total: (total != UNCOUNTED).then_some(total),
+            rows_estimated: (estimated != UNESTIMATED).then_some(estimated),
             bytes_done: self.bytes_done.load(Ordering::Relaxed),
         }
+    }
+
+    fn went_on(&self, rows: i64, bytes: usize) {
+        self.rows_done.store(rows, Ordering::Relaxed);
+        self.bytes_done.fetch_add(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 }
 
@@ -68,20 +84,19 @@ pub(crate) async fn make(
     meter: &Meter,
 ) -> Result<Candidate, AttemptError> {
     let job = &claimed.job;
-    let dataset = {
-        let client = worker.export.get().await.map_err(DatabaseError::Pool)?;
-        waybill_store::dataset::find(&**client, &job.dataset).await.map_err(DatabaseError::Store)?
-    };
-    let dataset =
-        dataset.ok_or_else(|| AttemptError::DatasetUnregistered { dataset: job.dataset.clone() })?;
-    let snapshot = Snapshot::open(&worker.dataset, &dataset, &job.columns, &job.tenant_id).await?;
-    meter.rows_total.store(snapshot.rows(), Ordering::Relaxed);
-    let rows = snapshot.copy().await?;
+    let source = Source::open(worker, job).await?;
+    let deadline = source.deadline;
+    let snapshot = deadline.of(Snapshot::open(&source.connection, &source.reading, source.limits)).await?;
+    if let Some(rows) = deadline.of(snapshot.estimate(&source.reading)).await? {
+        meter.rows_estimated.store(rows, Ordering::Relaxed);
+    }
 
     let candidate_id = CandidateId::from_uuid(Uuid::now_v7());
     let object_key = object_key::new(&job.tenant_id, &job.export_id, job.lifecycle.fence);
-    let announced =
-        recording::record(claimed, "the announcement", || announce(worker, job, &candidate_id, &object_key));
+    let as_of = as_of(&snapshot)?;
+    let announced = recording::record(claimed, "the announcement", || {
+        announce(worker, job, &candidate_id, &object_key, as_of)
+    });
     if !announced.await? {
         return Err(AttemptError::Fenced);
     }
@@ -94,12 +109,10 @@ pub(crate) async fn make(
         }
         return Err(error);
     }
-    let written = uploaded(&worker.objects, &path, upload, rows, meter).await?;
-    if written.rows != snapshot.rows() {
-        return Err(AttemptError::RowsDiffer { counted: snapshot.rows(), written: written.rows });
-    }
-    drop(snapshot);
-    compare(&written, &read_back(&worker.objects, &path).await?)?;
+    let kind = source.plan.kind();
+    let written = uploaded(&worker.objects, &path, upload, (&source, snapshot), meter).await?;
+    drop(source);
+    let written = read_back(&worker.objects, &path, kind, written).await?;
 
     let verified = recording::record(claimed, "the verification", || {
         verify(worker, &candidate_id, job.lifecycle.fence, &written)
@@ -109,15 +122,22 @@ pub(crate) async fn make(
     Ok(candidate)
 }
 
+fn as_of(snapshot: &Snapshot<'_>) -> Result<AsOf, AttemptError> {
+    let as_of = snapshot.as_of();
+    let lsn = as_of.lsn.parse().map_err(|_no_lsn| AttemptError::SnapshotUnplaced)?;
+    Ok(AsOf { lsn, at: as_of.time })
+}
+
 async fn announce(
     worker: &Worker,
     job: &Job,
     candidate_id: &CandidateId,
     object_key: &str,
+    as_of: AsOf,
 ) -> Result<bool, DatabaseError> {
     let client = worker.export.get().await?;
     let fence = job.lifecycle.fence;
-    Ok(candidate::announce(&**client, candidate_id, &job.export_id, fence, object_key).await?)
+    Ok(candidate::announce(&**client, candidate_id, &job.export_id, fence, object_key, as_of).await?)
 }
 
 async fn verify(
@@ -151,16 +171,16 @@ async fn uploaded(
     store: &Objects,
     path: &Path,
     upload: Upload,
-    rows: CopyOutStream,
+    read: (&Source, Snapshot<'_>),
     meter: &Meter,
 ) -> Result<Verified, AttemptError> {
     let mut object = WriteMultipart::new_with_chunk_size(upload.into_parts(), PART_BYTES);
-    match pour(rows, &mut object, meter).await {
-        Ok(measure) => match object.finish().await {
-            Ok(_) => Ok(measure.finish()),
+    match pour(read, &mut object, meter).await {
+        Ok(written) => match object.finish().await {
+            Ok(_) => Ok(written),
             Err(error) if store.head(path).await.is_ok() => {
                 tracing::warn!(object.key = %path, %error, "the end of an upload got no answer: reading it back");
-                Ok(measure.finish())
+                Ok(written)
             }
             Err(error) => Err(AttemptError::Objects(error)),
         },
@@ -173,65 +193,75 @@ async fn uploaded(
     }
 }
 
+/// Reads, encodes and uploads, all three at once, and ends the file only with as many rows as the server says it sent.
 async fn pour(
-    rows: CopyOutStream,
+    (source, snapshot): (&Source, Snapshot<'_>),
     object: &mut WriteMultipart,
     meter: &Meter,
-) -> Result<Measure, AttemptError> {
-    let mut rows = std::pin::pin!(rows);
-    let mut measure = Measure::default();
-    while let Some(chunk) = bounded(rows.try_next()).await? {
-        measure.update(&chunk);
-        object.wait_for_capacity(PARTS_IN_FLIGHT_MAX).await.map_err(AttemptError::Objects)?;
-        object.write(&chunk);
+) -> Result<Verified, AttemptError> {
+    let deadline = source.deadline;
+    let rows = deadline.of(snapshot.copy(&source.reading, &source.plan)).await?;
+    // Whoever asks beyond the end of a COPY is given what follows it.
+    let mut rows = std::pin::pin!(rows.fuse());
+    let mut encoding = Encoding::new(&source.plan)?;
+    let mut next = gather(rows.as_mut(), deadline).await?;
+    while let Some(piece) = next {
+        let (encoded, following) = tokio::try_join!(encoding.take(piece), gather(rows.as_mut(), deadline))?;
+        let Encoded { encoding: rest, bytes } = encoded;
+        meter.went_on(rest.rows(), bytes.len());
+        deadline.over(put(object, bytes)).await?;
         reach(Point::WorkerUploading);
-        meter.rows_done.store(measure.rows(), Ordering::Relaxed);
-        meter.bytes_done.store(measure.bytes(), Ordering::Relaxed);
-        // A source that is always ready would otherwise never let this attempt's heartbeat run.
-        tokio::task::consume_budget().await;
+        (encoding, next) = (rest, following);
     }
-    Ok(measure)
+    // Only the answer to a later statement shows that nothing is still to come of the COPY, not even an error.
+    deadline.of(snapshot.end()).await?;
+    let rows_sent = source.connection.rows_copied().latest().ok_or(AttemptError::RowsUntold)?;
+    let (last, written) = encoding.finish(rows_sent).await?;
+    meter.went_on(written.rows, last.len());
+    put(object, last).await?;
+    Ok(written)
 }
 
-async fn read_back(store: &Objects, path: &Path) -> Result<Verified, AttemptError> {
+/// The next rows, as many as are worth a thread's attention. `None`: there are no more.
+async fn gather(
+    mut rows: Pin<&mut Fuse<CopyOutStream>>,
+    deadline: Deadline,
+) -> Result<Option<BytesMut>, AttemptError> {
+    let mut piece = BytesMut::with_capacity(PIECE_BYTES + ROW_BYTES_EXPECTED_MAX);
+    let gathered = deadline.of(async {
+        while piece.len() < PIECE_BYTES {
+            let Some(row) = rows.as_mut().try_next().await? else { break };
+            piece.extend_from_slice(&row);
+        }
+        Ok(())
+    });
+    gathered.await?;
+    Ok(Some(piece).filter(|piece| !piece.is_empty()))
+}
+
+async fn put(object: &mut WriteMultipart, mut bytes: Bytes) -> Result<(), AttemptError> {
+    while !bytes.is_empty() {
+        object.wait_for_capacity(PARTS_IN_FLIGHT_MAX).await.map_err(AttemptError::Objects)?;
+        object.put(bytes.split_to(bytes.len().min(PIECE_BYTES)));
+    }
+    Ok(())
+}
+
+/// Reads the object back and compares it with what was written.
+async fn read_back(
+    store: &Objects,
+    path: &Path,
+    kind: FileKind,
+    written: Verified,
+) -> Result<Verified, AttemptError> {
     let mut chunks = store.get(path).await.map_err(AttemptError::Objects)?.into_stream();
-    let mut measure = Measure::default();
+    let mut read = ReadBack::new(kind);
+    let mut piece = BytesMut::new();
     while let Some(chunk) = chunks.next().await {
-        measure.update(&chunk.map_err(AttemptError::Objects)?);
-        tokio::task::consume_budget().await;
-    }
-    Ok(measure.finish())
-}
-
-fn compare(written: &Verified, read: &Verified) -> Result<(), AttemptError> {
-    let what = if written.bytes != read.bytes {
-        "size"
-    } else if written.sha256 != read.sha256 {
-        "sha256"
-    } else if written.rows != read.rows {
-        "record count"
-    } else {
-        return Ok(());
-    };
-    Err(AttemptError::ObjectDiffers { what })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_part_of_the_measure_is_compared() {
-        let written = Verified { rows: 2, bytes: 10, sha256: [1; 32] };
-        assert!(compare(&written, &written).is_ok());
-        let others = [
-            ("size", Verified { bytes: 9, ..written.clone() }),
-            ("sha256", Verified { sha256: [2; 32], ..written.clone() }),
-            ("record count", Verified { rows: 3, ..written.clone() }),
-        ];
-        for (what, read) in others {
-            let error = compare(&written, &read).expect_err("they differ");
-            assert!(matches!(error, AttemptError::ObjectDiffers { what: found } if found == what));
+        piece.extend_from_slice(&chunk.map_err(AttemptError::Objects)?);
+        if piece.len() >= PIECE_BYTES {
+            read = read.take(std::mem::take(&mut piece)).await?;
         }
     }
+    read.take(piece).await?.compare(written).await
 }

@@ -10,18 +10,19 @@ mod candidate_file;
 mod claiming;
 pub mod codes;
 mod commands;
-mod csv_records;
 mod database;
-mod dataset;
 mod dispatch;
+mod encoding;
 mod execution;
 mod heartbeat;
 mod lease;
-mod measure;
 pub mod metrics;
 mod object_key;
+mod off_thread;
 mod recording;
 mod settling;
+mod source;
+mod source_fault;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,7 @@ use waybill_contract::{SchemaError, Schemas};
 use waybill_objects::{Objects, ObjectsError, Place};
 use waybill_publication::{PublicationError, Publisher};
 use waybill_runtime::codes::ROLE_FAILED;
-use waybill_runtime::{Context, PoolError, RoleError, Schema};
+use waybill_runtime::{Context, PoolError, RoleError, Schema, Sources};
 
 pub use claiming::{Claimed, claim_next};
 pub use database::DatabaseError;
@@ -53,8 +54,8 @@ pub struct Worker {
     pub name: String,
     /// The database of exports.
     pub export: Pool,
-    /// The database that the data sets lie in.
-    pub dataset: Pool,
+    /// The databases that the data sets lie in.
+    pub sources: Sources,
     /// Where candidates go.
     pub objects: Objects,
     /// Writes the facts.
@@ -71,7 +72,7 @@ impl Worker {
         Ok(Self {
             name: new_name(),
             export: context.pool(Schema::Export)?,
-            dataset: context.pool(Schema::Dataset)?,
+            sources: context.sources(),
             objects: Place::parse(&config.object_store.url, config.object_store.settings.iter())?
                 .to_write()?,
             publisher: Publisher::new(&config.deployment.source, context.topic_prefix())?,

@@ -44,7 +44,7 @@ impl Demo {
             let seeded = block_on(seed::seed(admin_url, &accounts.tenants, step))??;
             Ok(((), if seeded { String::new() } else { "they are there".into() }))
         })?;
-        accounts.register(place, undertaking, console, &system)?;
+        accounts.apply(place, undertaking, console, &system)?;
         // From here on it runs, whatever becomes of the demo.
         undertaking.keep();
         drop(lock);

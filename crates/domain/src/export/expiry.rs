@@ -40,18 +40,6 @@ impl Expiry {
         }
         .map_err(|_invalid| out_of_bounds())
     }
-
-    /// Whether this is what a job was accepted with.
-    #[must_use]
-    pub fn is_of(self, kept: Kept) -> bool {
-        match (self, kept) {
-            (Self::After(length), Kept::For(retention)) => length == retention.duration(),
-            (Self::At(time), Kept::Until(until)) => time == until,
-            (Self::After(_), Kept::Until(_) | Kept::Always) | (Self::At(_), Kept::For(_) | Kept::Always) => {
-                false
-            }
-        }
-    }
 }
 
 fn out_of_bounds() -> FieldError {

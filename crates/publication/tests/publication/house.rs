@@ -13,16 +13,15 @@ const ACCEPTED: &str = "
     INSERT INTO export.tenants (tenant_id, name) VALUES ('ten_00000000000000000000000000000001', 'acme');
     INSERT INTO export.service_accounts (service_account_id, tenant_id, name)
     VALUES ('sva_00000000000000000000000000000001', 'ten_00000000000000000000000000000001', 'billing');
-    INSERT INTO export.datasets
-        (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
-    VALUES ('orders', 'public', 'orders', 'tenant_id', '{order_id}', '{order_id}');
+    INSERT INTO export.dataset_revisions (dataset, revision, declaration, columns, applied_by)
+    VALUES ('orders', 1, '{}', '[]', 'a test');
     INSERT INTO export.jobs (
-        export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
+        export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, name, labels, notify,
         state, version, due_at, remind_at, accepted_at
     )
     VALUES (
         'exp_00000000000000000000000000000001', 'ten_00000000000000000000000000000001',
-        'sva_00000000000000000000000000000001', 'orders', 'csv', '{order_id}', '三月訂單', '{\"team\": \"sales\"}',
+        'sva_00000000000000000000000000000001', 'orders', 1, 'csv', '{order_id}', '三月訂單', '{\"team\": \"sales\"}',
         '[{\"channel\": \"email\", \"target\": \"ops@example.com\"}]',
         'pending', 1, now(), now(), '2026-03-01T12:00:00.123456Z'
     );";

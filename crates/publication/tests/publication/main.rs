@@ -36,7 +36,10 @@ async fn a_fact_carries_the_whole_job_and_leaves_its_row_beside_the_outbox() {
     assert_eq!((export.export_id, export.tenant_id), (job.export_id, job.tenant_id));
     assert_eq!(export.service_account_id, job.service_account_id);
     assert_eq!((export.version, export.fence, export.state), (1, 0, JobState::Pending));
-    assert_eq!((export.dataset, export.format, export.name), (job.dataset, job.format, job.name));
+    assert_eq!(
+        (export.dataset, export.format.as_str(), export.name),
+        (job.dataset, job.spec.format.as_str(), job.name)
+    );
     assert_eq!((export.labels, export.notify), (job.labels, job.notify));
     assert_eq!((export.accepted_at, export.finished_at), (job.accepted_at, None));
     assert_eq!((export.result_id, export.rows, export.bytes, export.sha256), (None, None, None, None));
@@ -108,6 +111,7 @@ async fn only_the_selected_candidate_is_published_as_the_result() {
         rows: Some(3),
         bytes: Some(120),
         sha256: Some(vec![0xab; 32]),
+        as_of: None,
         created_at: house.accepted_at,
         verified_at: Some(house.accepted_at),
     };

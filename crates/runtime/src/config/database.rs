@@ -20,8 +20,6 @@ pub struct Databases {
     pub stats: Database,
     /// Notifications.
     pub notify: Database,
-    /// The data sets that the worker reads.
-    pub dataset: Database,
 }
 
 /// One database as a role sees it.
@@ -59,7 +57,6 @@ impl Databases {
             Schema::Search => &self.search,
             Schema::Stats => &self.stats,
             Schema::Notify => &self.notify,
-            Schema::Dataset => &self.dataset,
         }
     }
 

@@ -234,7 +234,6 @@ impl Config {
             ("database.search.pool_connections_max", &self.database.search),
             ("database.stats.pool_connections_max", &self.database.stats),
             ("database.notify.pool_connections_max", &self.database.notify),
-            ("database.dataset.pool_connections_max", &self.database.dataset),
         ];
         let pools = pools.map(|(key, database)| (key, database.pool_connections_max as u64));
         let values = [

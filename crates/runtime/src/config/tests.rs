@@ -161,7 +161,7 @@ fn a_database_that_is_not_named_is_the_export_database_and_that_one_may_come_fro
     assert_eq!(config.database.url(Schema::Stats).expose(), "postgres://far/stats");
     assert_eq!(config.credentials.of(Role::Stats).user, "waybill_stats");
     let config = load("[admin]\npostgres_url = \"postgres://admin@near/waybill\"\n", &[]).unwrap();
-    assert_eq!(config.database.url(Schema::Dataset).expose(), "postgres://near/waybill");
+    assert_eq!(config.database.url(Schema::Notify).expose(), "postgres://near/waybill");
 }
 
 #[test]

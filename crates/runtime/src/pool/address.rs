@@ -95,12 +95,9 @@ impl Address {
         self.config.application_name(application_name);
     }
 
-    /// Resolves unqualified names in `schema`, and bounds how long a transaction may stand idle. A data set's database
-    /// is somebody else's: it keeps its own settings.
+    /// Resolves unqualified names in `schema`, and bounds how long a transaction may stand idle.
     pub fn work_in(&mut self, schema: Schema) {
-        if schema != Schema::Dataset {
-            self.work_in_schema(schema.as_str());
-        }
+        self.work_in_schema(schema.as_str());
     }
 
     /// The same for a schema whose name is the configuration's.
@@ -147,15 +144,14 @@ impl Address {
             tls,
             ManagerConfig { recycling_method: RecyclingMethod::Fast },
         );
-        let writable = schema != Schema::Dataset;
         let pool = Pool::builder(manager)
             .runtime(Runtime::Tokio1)
             .max_size(database.pool_connections_max)
             .wait_timeout(Some(database.acquire_timeout()))
             .create_timeout(Some(CONNECT_TIMEOUT))
             .recycle_timeout(Some(sound::CHECK_TIMEOUT))
-            .post_create(sound::new_connection(writable))
-            .post_recycle(sound::used_connection(writable))
+            .post_create(sound::new_connection())
+            .post_recycle(sound::used_connection())
             .build()
             .map_err(|source| PoolError::Build { place: self.place.clone(), source })?;
         observed::add(role, schema, &pool);
@@ -192,13 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn a_role_works_in_its_schema_and_in_a_data_sets_database_as_that_is_set_up() {
+    fn a_role_works_in_its_schema() {
         let mut address = parse("postgres://h/d?options=-c%20jit%3Doff").unwrap();
         address.work_in(Schema::Export);
         let options = address.config.get_options().unwrap();
         assert!(options.starts_with("-c jit=off -c search_path=export"), "{options}");
-        let mut address = parse("postgres://h/d").unwrap();
-        address.work_in(Schema::Dataset);
-        assert_eq!(address.config.get_options(), None);
     }
 }

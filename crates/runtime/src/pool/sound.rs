@@ -15,16 +15,16 @@ pub(super) const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 const CHECK: &str = "SELECT now() = statement_timestamp(), current_setting('transaction_read_only') = 'off'";
 
 /// Looks at a connection that was just made.
-pub(super) fn new_connection(writable: bool) -> Hook {
-    Hook::async_fn(move |client, _| Box::pin(check(client, writable)))
+pub(super) fn new_connection() -> Hook {
+    Hook::async_fn(|client, _| Box::pin(check(client)))
 }
 
 /// Looks at a connection that somebody gave back.
-pub(super) fn used_connection(writable: bool) -> Hook {
-    Hook::async_fn(move |client, _| Box::pin(check(client, writable)))
+pub(super) fn used_connection() -> Hook {
+    Hook::async_fn(|client, _| Box::pin(check(client)))
 }
 
-async fn check(client: &ClientWrapper, writable: bool) -> Result<(), HookError> {
+async fn check(client: &ClientWrapper) -> Result<(), HookError> {
     let discard = |reason: &'static str| {
         metrics::counter!(CONNECTIONS_DISCARDED.name, "reason" => reason).increment(1);
     };
@@ -45,7 +45,6 @@ async fn check(client: &ClientWrapper, writable: bool) -> Result<(), HookError> 
     });
     match row {
         Some((Some("t"), Some("t"))) => Ok(()),
-        Some((Some("t"), _)) if !writable => Ok(()),
         Some((Some("t"), _)) => {
             discard("read_only");
             Err(HookError::message("the server is read-only"))

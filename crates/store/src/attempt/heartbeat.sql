@@ -10,6 +10,6 @@ WITH renewed AS (
     RETURNING export_id, fence
 )
 UPDATE export.attempts AS attempt
-SET heartbeat_at = now(), rows_done = $4, rows_total = $5, bytes_done = $6
+SET heartbeat_at = now(), rows_done = $4, rows_estimated = $5, bytes_done = $6
 FROM renewed
 WHERE attempt.export_id = renewed.export_id AND attempt.fence = renewed.fence AND attempt.state = 'running'

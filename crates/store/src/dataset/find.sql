@@ -1,5 +1,5 @@
--- One data set.
--- Lock: none. Idempotency key: none, it reads. Index: datasets_pkey.
-SELECT dataset, source_schema, source_relation, tenant_column, key_columns, columns, created_at
-FROM export.datasets
-WHERE dataset = $1;
+-- One state of a data set.
+-- Lock: none. Idempotency key: none, it reads. Index: dataset_revisions_pkey.
+SELECT dataset, revision, declaration, columns, applied_by, applied_at
+FROM export.dataset_revisions
+WHERE dataset = $1 AND revision = $2;

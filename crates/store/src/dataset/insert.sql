@@ -1,6 +1,6 @@
--- Registers a data set. No row: one of that name is registered already.
--- Lock: none held before. Idempotency key: dataset. Index: datasets_pkey.
-INSERT INTO export.datasets (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (dataset) DO NOTHING
-RETURNING dataset, source_schema, source_relation, tenant_column, key_columns, columns, created_at;
+-- The next state of a data set. No row: there is one of that number already.
+-- Lock: none held before. Idempotency key: (dataset, revision). Index: dataset_revisions_pkey.
+INSERT INTO export.dataset_revisions (dataset, revision, declaration, columns, applied_by)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (dataset, revision) DO NOTHING
+RETURNING dataset, revision, declaration, columns, applied_by, applied_at;

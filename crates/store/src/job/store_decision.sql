@@ -16,6 +16,7 @@ SET state = $5,
     finished_at = CASE WHEN $16 THEN coalesce(finished_at, now()) END
 WHERE export_id = $1 AND fence = $2 AND state = $3 AND version = $4
 RETURNING
-    export_id, tenant_id, service_account_id, dataset, format, columns, name, labels, notify,
-    state, version, fence, lease_until, due_at, transient_failures, work_failures, lost_leases, retention_seconds,
-    expires_at, retry_of, result_candidate_id, failure_code, failure_detail, accepted_at, finished_at;
+    export_id, tenant_id, service_account_id, dataset, dataset_revision, format, options, compression, columns, filters,
+    order_name, name, labels, notify, state, version, fence, lease_until, due_at, transient_failures, work_failures,
+    lost_leases, retention_seconds, expires_at, retry_of, result_candidate_id, failure_code, failure_detail,
+    accepted_at, finished_at;

@@ -152,7 +152,7 @@ pub(crate) fn fact(number: u128, version: i64, kind: FactKind) -> Fact {
             bytes: succeeded.then_some(4_000),
             sha256: succeeded.then(|| "ab".repeat(32)),
             result_id: succeeded.then(|| CandidateId::from_uuid(Uuid::from_u128(number))),
-            failure_code: (kind == FactKind::Failed).then(|| "dataset-stalled".into()),
+            failure_code: (kind == FactKind::Failed).then(|| "dataset-unavailable".into()),
             failure_detail: None,
             accepted_at: at,
             finished_at: (kind != FactKind::Requested).then_some(at),

@@ -4,10 +4,12 @@
 //! guessing. Deliberately absent: NOTIFY inside the transaction, and any second place where an export begins.
 
 use jiff::Timestamp;
+use serde_json::Value;
 use tokio_postgres::Transaction;
 use uuid::Uuid;
 use waybill_contract::CommandReason;
-use waybill_domain::export::ExportRequest;
+use waybill_datasets::{Refusal, resolve};
+use waybill_domain::export::{ExportRequest, Spec};
 use waybill_domain::ids::{ExportId, TenantId};
 use waybill_domain::job::{FactKind, Lifecycle, retry};
 use waybill_runtime::chain;
@@ -19,6 +21,7 @@ use super::failure::{Failure, TRANSACTION_TRIES_MAX, committed};
 use super::not_found;
 use super::transition::refused;
 use crate::app::App;
+use crate::catalog::revision;
 use crate::problem::{Answer, Kind, Problem};
 
 /// What is to be accepted.
@@ -26,6 +29,8 @@ pub(super) struct Acceptance<'a> {
     pub(super) tenant_id: &'a TenantId,
     pub(super) key: IntentKey<'a>,
     pub(super) wish: Wish<'a>,
+    /// What was asked for, as it is kept beside the intent.
+    pub(super) request: Option<&'a Value>,
     pub(super) request_sha256: &'a [u8; 32],
 }
 
@@ -34,6 +39,12 @@ pub(super) enum Wish<'a> {
     /// An export, as it was asked for.
     Export(&'a ExportRequest),
     /// The same as this failed export of the tenant asked for.
+    RetryOf(&'a ExportId),
+}
+
+/// A wish that was held against its data set.
+enum Wanted<'a> {
+    Export(&'a ExportRequest, Spec),
     RetryOf(&'a ExportId),
 }
 
@@ -47,15 +58,15 @@ pub(super) enum Accepted {
 
 /// Makes the export, unless the intent stands for one already.
 pub(super) async fn accept(app: &App, acceptance: &Acceptance<'_>) -> Answer<Accepted> {
-    let columns = match acceptance.wish {
-        Wish::Export(request) => columns(app, request).await?,
-        Wish::RetryOf(_) => Vec::new(),
+    let wanted = match acceptance.wish {
+        Wish::Export(request) => Wanted::Export(request, specified(app, request).await?),
+        Wish::RetryOf(failed) => Wanted::RetryOf(failed),
     };
     let export_id = ExportId::from_uuid(Uuid::now_v7());
     let mut tries = 1;
     loop {
         let mut db = app.export().await?;
-        match transact(app, &mut db, acceptance, &columns, &export_id).await {
+        match transact(app, &mut db, acceptance, &wanted, &export_id).await {
             Ok(Some(job)) => {
                 // Only a hint: the relay polls as well.
                 if let Err(error) = waybill_outbox::wake(&db).await {
@@ -83,11 +94,11 @@ async fn transact(
     app: &App,
     db: &mut deadpool_postgres::Object,
     acceptance: &Acceptance<'_>,
-    columns: &[String],
+    wanted: &Wanted<'_>,
     export_id: &ExportId,
 ) -> Result<Option<Job>, Failure> {
     let tx = db.transaction().await?;
-    let Some(job) = write(app, &tx, acceptance, columns, export_id).await? else {
+    let Some(job) = write(app, &tx, acceptance, wanted, export_id).await? else {
         return Ok(None);
     };
     committed(tx.commit().await)?;
@@ -98,22 +109,23 @@ async fn write(
     app: &App,
     tx: &Transaction<'_>,
     acceptance: &Acceptance<'_>,
-    columns: &[String],
+    wanted: &Wanted<'_>,
     export_id: &ExportId,
 ) -> Result<Option<Job>, Failure> {
     let key = acceptance.key;
-    let Some(now) = intent::insert(tx, key, acceptance.request_sha256, export_id).await? else {
+    let said = (acceptance.request_sha256.as_slice(), acceptance.request);
+    let Some(now) = intent::insert(tx, key, said, export_id).await? else {
         return Ok(None);
     };
-    let job = match acceptance.wish {
-        Wish::Export(request) => {
+    let job = match wanted {
+        Wanted::Export(request, spec) => {
             let owner = (acceptance.tenant_id, key.service_account_id);
             let kept = request.expiry.map_or_else(|| Ok(app.kept()), |expiry| expiry.kept(now));
             let kept = kept.map_err(|error| Problem::fields(&[error]))?;
             let accepted = Lifecycle::accepted(now, kept);
-            job::insert(tx, export_id, owner, request, columns, &accepted, now).await?
+            job::insert(tx, export_id, owner, (request, spec), &accepted, now).await?
         }
-        Wish::RetryOf(failed) => insert_retry(tx, acceptance, failed, export_id, now).await?,
+        Wanted::RetryOf(failed) => insert_retry(tx, acceptance, failed, export_id, now).await?,
     };
     let publisher = app.publisher();
     publisher.command(tx, export_id, acceptance.tenant_id, CommandReason::Accepted, now).await?;
@@ -155,24 +167,15 @@ fn outcome_unknown() -> Problem {
     Problem::new(&Kind::OUTCOME_UNKNOWN, "The database went away while the export was being accepted.")
 }
 
-/// The columns of the file: those that were asked for, all of which exist, or all that there are.
-async fn columns(app: &App, request: &ExportRequest) -> Answer<Vec<String>> {
-    let dataset = dataset::find(&**app.export().await?, &request.dataset).await?;
-    let Some(dataset) = dataset else {
-        return Err(Problem::field("dataset", "is none that is registered; GET /v1/datasets lists them"));
+/// What the request comes to by the last revision of its data set.
+async fn specified(app: &App, request: &ExportRequest) -> Answer<Spec> {
+    let stored = dataset::latest(&**app.export().await?, &request.dataset).await?;
+    let Some(stored) = stored else {
+        return Err(Problem::field("dataset", "is none that there is; GET /v1/datasets lists them"));
     };
-    let Some(wanted) = &request.columns else { return Ok(dataset.columns) };
-    let unknown: Vec<_> = wanted
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| !dataset.columns.contains(column))
-        .map(|(index, column)| waybill_domain::export::FieldError {
-            field: format!("columns[{index}]"),
-            problem: format!(
-                "is {column:?}, which the data set does not have; it has {}",
-                dataset.columns.join(", ")
-            ),
-        })
-        .collect();
-    if unknown.is_empty() { Ok(wanted.clone()) } else { Err(Problem::fields(&unknown)) }
+    let revision = revision(stored)?;
+    resolve(request, &revision).map_err(|refusal| match refusal {
+        Refusal::Fields(errors) => Problem::fields(&errors),
+        Refusal::Format(errors) => Problem::listing(&Kind::COLUMN_NOT_EXPORTABLE, &errors),
+    })
 }

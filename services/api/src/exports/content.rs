@@ -17,7 +17,7 @@ use waybill_domain::job::JobState;
 use waybill_store::api_key::Scope;
 use waybill_store::job::{Job, SelectedResult};
 
-use super::file_name::content_disposition;
+use super::file_name::{content_disposition, media_type};
 use super::find;
 use super::verified::{Expected, verified};
 use crate::app::App;
@@ -53,7 +53,7 @@ pub(crate) async fn content(
         sha256: result.sha256.clone(),
     };
     let builder = builder
-        .header(CONTENT_TYPE, "text/csv; charset=utf-8")
+        .header(CONTENT_TYPE, media_type(&job.spec))
         .header(CONTENT_LENGTH, object.meta.size)
         .header(CONTENT_DISPOSITION, content_disposition(job))
         .header(ACCEPT_RANGES, "none")

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, LOCATION, RETRY_AFTER};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use waybill_domain::export::ExportRequest;
 use waybill_domain::ids::{ExportId, TenantId};
@@ -39,14 +40,16 @@ pub(crate) async fn create(
     };
     let request = ExportRequest::parse(&body.0).map_err(|errors| Problem::fields(&errors))?;
     let request_sha256: [u8; 32] = Sha256::digest(request.canonical()).into();
+    let said = json!(request);
 
     // A known intent is answered before anything else is looked at: what it stands for was valid when it was taken.
     let known = intent::find(&**app.export().await?, key).await?;
     if let Some(known) = known {
-        return answer_known(&app, tenant_id, &known, &request, &request_sha256).await;
+        return answer_known(&app, tenant_id, &known, &said, &request_sha256).await;
     }
     let wish = Wish::Export(&request);
-    let acceptance = Acceptance { tenant_id, key, wish, request_sha256: &request_sha256 };
+    let acceptance =
+        Acceptance { tenant_id, key, wish, request: Some(&said), request_sha256: &request_sha256 };
     match accept(&app, &acceptance).await? {
         Accepted::New(job) => {
             reach(Point::ApiCommitted);
@@ -54,7 +57,7 @@ pub(crate) async fn create(
             tracing::info!(export_id = %job.export_id, dataset = job.dataset, "accepted an export");
             Ok(answer_new(*job))
         }
-        Accepted::Known(known) => answer_known(&app, tenant_id, &known, &request, &request_sha256).await,
+        Accepted::Known(known) => answer_known(&app, tenant_id, &known, &said, &request_sha256).await,
     }
 }
 
@@ -69,13 +72,13 @@ async fn answer_known(
     app: &App,
     tenant_id: &TenantId,
     known: &Intent,
-    request: &ExportRequest,
+    request: &Value,
     request_sha256: &[u8; 32],
 ) -> Answer<Response> {
     let view = job::find(&**app.export().await?, tenant_id, &known.export_id).await?;
     let view = view.ok_or_else(|| not_found(known.export_id.as_str()))?;
     if known.request_sha256 != request_sha256 {
-        let differences = differences(request, &view.job);
+        let differences = differences(request, known.request.as_ref());
         return Err(Problem::new(
             &Kind::INTENT_MISMATCH,
             format!(

@@ -1,15 +1,42 @@
-//! What a downloaded file is called: `Content-Disposition` by RFC 6266, its encoded form by RFC 8187.
+//! What a downloaded file is and what it is called: `Content-Type`, and `Content-Disposition` by RFC 6266, its encoded form
+//! by RFC 8187.
 
 use std::fmt::Write;
 
+use waybill_domain::export::{Compression, Format, Spec};
 use waybill_store::job::Job;
 
 /// The longest name, in characters, without its ending; file systems take 255 bytes.
 const STEM_CHARACTERS_MAX: usize = 60;
 
+/// The media type of a file of this kind. What is compressed as a whole is that, and no content coding: its size, digest and
+/// ranges are those of the compressed bytes.
+pub(super) const fn media_type(spec: &Spec) -> &'static str {
+    match (spec.format, spec.compression) {
+        (Format::Parquet, _) => "application/vnd.apache.parquet",
+        (Format::Csv | Format::Ndjson, Compression::Gzip) => "application/gzip",
+        (Format::Csv | Format::Ndjson, Compression::Zstd) => "application/zstd",
+        (Format::Csv, Compression::None) => "text/csv; charset=utf-8",
+        (Format::Ndjson, Compression::None) => "application/x-ndjson",
+    }
+}
+
+/// What the name of a file of this kind ends with, after a dot. The pages of a Parquet file are compressed inside of it.
+const fn ending(spec: &Spec) -> &'static str {
+    match (spec.format, spec.compression) {
+        (Format::Parquet, _) => "parquet",
+        (Format::Csv, Compression::None) => "csv",
+        (Format::Csv, Compression::Gzip) => "csv.gz",
+        (Format::Csv, Compression::Zstd) => "csv.zst",
+        (Format::Ndjson, Compression::None) => "ndjson",
+        (Format::Ndjson, Compression::Gzip) => "ndjson.gz",
+        (Format::Ndjson, Compression::Zstd) => "ndjson.zst",
+    }
+}
+
 /// The header's value for this export's file.
 pub(super) fn content_disposition(job: &Job) -> String {
-    disposition(job.name.as_deref(), job.export_id.as_str(), &job.format)
+    disposition(job.name.as_deref(), job.export_id.as_str(), ending(&job.spec))
 }
 
 fn disposition(name: Option<&str>, export_id: &str, ending: &str) -> String {

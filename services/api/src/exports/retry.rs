@@ -42,7 +42,8 @@ pub(crate) async fn retry(
         Some(known) => Accepted::Known(known),
         None => {
             let wish = Wish::RetryOf(&failed);
-            accept(&app, &Acceptance { tenant_id, key, wish, request_sha256: &request_sha256 }).await?
+            accept(&app, &Acceptance { tenant_id, key, wish, request: None, request_sha256: &request_sha256 })
+                .await?
         }
     };
     match accepted {

@@ -1,53 +1,100 @@
-//! Data sets: registered after a look at the relation itself, in the data sets' own database.
+//! Data sets: their files are checked against the databases that they name, and applied as revisions.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use waybill_domain::export::{FieldError, is_dataset_name};
-use waybill_runtime::Role;
-use waybill_store::dataset::{self, ColumnType, Dataset, NewDataset};
+use waybill_datasets::{Declaration, FileProblem, PinnedColumn, Revision, changes, parse};
+use waybill_runtime::{PoolError, chain};
+use waybill_source::{Examination, Level, examine};
+use waybill_store::dataset::{self, DatasetRevision, NewRevision};
 
 use crate::app::App;
+use crate::catalog::{offered, revision};
 use crate::page::Page;
 use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
-use crate::request::{JsonBody, Parameters};
+use crate::request::{JsonBody, Parameters, PathId};
+
+/// How often a revision is tried to be made the next one, when somebody else applies the same data set.
+const APPLY_TRIES_MAX: u32 = 3;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Registration {
-    dataset: String,
-    source_schema: String,
-    source_relation: String,
-    tenant_column: String,
-    key_columns: Vec<String>,
-    /// Absent: all of the relation's.
-    columns: Option<Vec<String>>,
+struct Check {
+    /// The text of the file.
+    file: String,
 }
 
-/// `POST /v1/ops/datasets`. The same registration again answers 200 and changes nothing.
-pub(crate) async fn register_dataset(
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Apply {
+    /// The text of the file.
+    file: String,
+    /// Whether only to say what would be changed.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Which revision is wanted; the last one, if it is not said.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    revision: Option<i64>,
+}
+
+/// `POST /v1/ops/dataset-check`. Everything that is to be said about a file is an answer; nothing is stored.
+pub(crate) async fn check_dataset(
+    State(app): State<App>,
+    principal: Principal,
+    body: JsonBody,
+) -> Answer<Json<Value>> {
+    principal.operator()?;
+    let Check { file } = body.parse()?;
+    let declaration = match parse(&file) {
+        Ok(declaration) => declaration,
+        Err(problems) => {
+            let problems = shown_problems(&problems);
+            return Ok(Json(json!({
+                "dataset": null, "passes": false, "problems": problems, "findings": [],
+            })));
+        }
+    };
+    let examination = examined(&app, &declaration).await?;
+    Ok(Json(json!({
+        "dataset": declaration.dataset,
+        "passes": examination.passes(),
+        "problems": [],
+        "findings": examination.findings,
+    })))
+}
+
+/// `POST /v1/ops/datasets`. A file that changes nothing makes no revision and is answered with 200.
+pub(crate) async fn apply_dataset(
     State(app): State<App>,
     principal: Principal,
     body: JsonBody,
 ) -> Answer<(StatusCode, Json<Value>)> {
     principal.operator()?;
-    let registration: Registration = body.parse()?;
-    let relation = introspect(&app, &registration).await?;
-    let new = checked(registration, &relation)?;
-    let db = app.export().await?;
-    if let Some(made) = dataset::insert(&**db, &new).await? {
-        tracing::info!(dataset = made.dataset, "registered a data set");
-        return Ok((StatusCode::CREATED, Json(shown(&made))));
-    }
-    let stands = dataset::find(&**db, &new.dataset).await?.filter(|stands| is_same(stands, &new));
-    let stands = stands.ok_or_else(|| {
-        let detail = format!("There is a data set {:?} already, and it says something else.", new.dataset);
-        Problem::new(&Kind::NAME_TAKEN, detail)
+    let Apply { file, dry_run } = body.parse()?;
+    let declaration = parse(&file).map_err(|problems| {
+        let detail = problems.first().map_or_else(String::new, |problem| format!("Line {problem}."));
+        Problem::new(&Kind::DATASET_FILE_INVALID, detail).with("problems", shown_problems(&problems))
     })?;
-    Ok((StatusCode::OK, Json(shown(&stands))))
+    let examination = examined(&app, &declaration).await?;
+    let findings = json!(examination.findings);
+    let columns = suitable(&declaration, examination)?;
+    let (made, changes) = apply(&app, &principal, &declaration, &columns, dry_run).await?;
+    let status = if made.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let answer = json!({
+        "dataset": declaration.dataset,
+        "revision": made.revision,
+        "applied": made.is_new,
+        "changes": changes,
+        "findings": findings,
+    });
+    Ok((status, Json(answer)))
 }
 
 /// `GET /v1/ops/datasets`.
@@ -58,165 +105,134 @@ pub(crate) async fn list_datasets(
 ) -> Answer<Json<Value>> {
     principal.operator()?;
     let limit = page.limit()?;
-    let datasets = dataset::list(&**app.export().await?, page.after.as_deref(), limit).await?;
-    let next = Page::next(&datasets, limit, |dataset| dataset.dataset.clone());
-    let datasets: Vec<Value> = datasets.iter().map(shown).collect();
+    let stored = dataset::list(&**app.export().await?, page.after.as_deref(), limit).await?;
+    let next = Page::next(&stored, limit, |dataset| dataset.dataset.clone());
+    let datasets: Vec<Value> = stored.into_iter().map(shown).collect::<Answer<_>>()?;
     Ok(Json(json!({ "datasets": datasets, "next": next })))
 }
 
-/// What the data sets' own database says about a relation.
-struct Relation {
-    columns: Vec<String>,
-    /// The type of the column that is to hold the tenant; `None` where there is no such column.
-    tenant_type: Option<ColumnType>,
+/// `GET /v1/ops/datasets/{dataset}`, in its last revision or in the one that is asked for.
+pub(crate) async fn show_dataset(
+    State(app): State<App>,
+    principal: Principal,
+    PathId(name): PathId,
+    Parameters(which): Parameters<Which>,
+) -> Answer<Json<Value>> {
+    principal.operator()?;
+    let db = app.export().await?;
+    let stored = match which.revision {
+        Some(number) => dataset::find(&**db, &name, number).await?,
+        None => dataset::latest(&**db, &name).await?,
+    };
+    let missing = || {
+        let which = which.revision.map(|number| format!(" with a revision {number}")).unwrap_or_default();
+        Problem::new(&Kind::DATASET_NOT_FOUND, format!("There is no data set {name:?}{which}."))
+    };
+    shown(stored.ok_or_else(missing)?).map(Json)
 }
 
-/// The relation, once it is known that the worker may read it.
-async fn introspect(app: &App, registration: &Registration) -> Answer<Relation> {
-    let Registration { source_schema: schema, source_relation: relation, .. } = registration;
-    let source = app.dataset().await?;
-    let columns = dataset::source_columns(&**source, schema, relation).await?;
-    let worker = &app.config().credentials.of(Role::Worker).user;
-    let access = dataset::source_access(&**source, schema, relation, worker).await?;
-    let (false, Some(access)) = (columns.is_empty(), access) else {
-        return Err(Problem::new(
-            &Kind::DATASET_SOURCE_NOT_FOUND,
-            format!("The data sets' database has no table or view {schema:?}.{relation:?}."),
-        ));
-    };
-    let missing = access.missing_grants();
-    if missing.is_empty() {
-        let tenant_column = &registration.tenant_column;
-        let tenant_type = dataset::source_column_type(&**source, schema, relation, tenant_column).await?;
-        return Ok(Relation { columns, tenant_type });
-    }
-    let detail = if access.role_exists {
-        format!("The role {worker} may not read {schema}.{relation}. Run: {}", missing.join(" "))
-    } else {
-        format!("The data sets' database has no role {worker}. Make it, then run: {}", missing.join(" "))
-    };
-    Err(Problem::new(&Kind::DATASET_SOURCE_UNREADABLE, detail).with("grants", missing.into()))
+/// What the data set's database says, to whoever reads it.
+async fn examined(app: &App, declaration: &Declaration) -> Answer<Examination> {
+    let source = &declaration.source;
+    let connected = app.sources().connect(source).await;
+    let connection = connected.map_err(|error| unconnected(source, &error))?;
+    examine(&connection, declaration).await.map_err(|error| unavailable(source, &error))
 }
 
-fn checked(registration: Registration, relation: &Relation) -> Answer<NewDataset> {
-    let existing = &relation.columns;
-    let mut errors = Vec::new();
-    let mut add = |field: String, problem: String| errors.push(FieldError { field, problem });
-    if !is_dataset_name(&registration.dataset) {
-        add("dataset".to_owned(), "must be 1 to 63 of a-z 0-9 _ -, beginning with a letter".to_owned());
+fn unconnected(source: &str, error: &PoolError) -> Problem {
+    if !matches!(error, PoolError::SourceUnknown { .. }) {
+        return unavailable(source, error);
     }
-    if let Some(other) = relation.tenant_type.as_ref().filter(|column| !column.is_text) {
-        add("tenant_column".to_owned(), no_tenant_column(&registration.tenant_column, other));
+    Problem::new(&Kind::SOURCE_UNKNOWN, format!("The api's configuration has no [sources.{source}]."))
+}
+
+fn unavailable(source: &str, error: &(dyn std::error::Error + 'static)) -> Problem {
+    tracing::warn!(code = Kind::SOURCE_UNAVAILABLE.code, source, error = %chain(error), "a source does not answer");
+    let detail = format!("The database of [sources.{source}] does not answer; the api's log says why.");
+    Problem::new(&Kind::SOURCE_UNAVAILABLE, detail)
+}
+
+/// The columns of a data set that fits its database.
+fn suitable(declaration: &Declaration, examination: Examination) -> Answer<Vec<PinnedColumn>> {
+    let passes = examination.passes();
+    match examination.columns {
+        Some(columns) if passes => Ok(columns),
+        Some(_) | None => {
+            let failures = examination.findings.iter().filter(|finding| finding.level == Level::Fail);
+            let failures: Vec<String> =
+                failures.map(|finding| format!("{}: {}", finding.subject, finding.message)).collect();
+            let detail = format!("{} cannot be applied. {}.", declaration.dataset, failures.join("; "));
+            let findings = json!(examination.findings);
+            Err(Problem::new(&Kind::DATASET_CHECK_FAILED, detail).with("findings", findings))
+        }
     }
-    let columns = registration.columns.unwrap_or_else(|| existing.clone());
-    let tenant_column = [registration.tenant_column.clone()];
-    let lists: [(&str, &[String]); 3] = [
-        ("tenant_column", &tenant_column),
-        ("key_columns", &registration.key_columns),
-        ("columns", &columns),
+}
+
+/// What stands after a file was applied.
+struct Made {
+    revision: i64,
+    is_new: bool,
+}
+
+/// Stores the next revision, where anything changes. Whoever applies at the same moment is seen, and compared with.
+async fn apply(
+    app: &App,
+    principal: &Principal,
+    declaration: &Declaration,
+    columns: &[PinnedColumn],
+    dry_run: bool,
+) -> Answer<(Made, Vec<String>)> {
+    let name = &declaration.dataset;
+    let (stored_declaration, stored_columns) = (json!(declaration), json!(columns));
+    let db = app.export().await?;
+    for _ in 0..APPLY_TRIES_MAX {
+        let before = dataset::latest(&**db, name).await?.map(revision).transpose()?;
+        let last = before.as_ref().map_or(0, |before| before.revision);
+        let next =
+            Revision { revision: last + 1, declaration: declaration.clone(), columns: columns.to_vec() };
+        let changes = changes(before.as_ref(), &next);
+        if changes.is_empty() || dry_run {
+            return Ok((Made { revision: last, is_new: false }, changes));
+        }
+        let new = NewRevision {
+            dataset: name,
+            revision: next.revision,
+            declaration: &stored_declaration,
+            columns: &stored_columns,
+            applied_by: principal.service_account_id.as_str(),
+        };
+        if let Some(made) = dataset::insert(&**db, new).await? {
+            tracing::info!(dataset = made.dataset, revision = made.revision, "applied a data set");
+            return Ok((Made { revision: made.revision, is_new: true }, changes));
+        }
+    }
+    Err(Problem::new(&Kind::OVERLOADED, format!("Others keep applying the data set {name:?}.")))
+}
+
+fn shown_problems(problems: &[FileProblem]) -> Value {
+    let problems = problems.iter();
+    let problems =
+        problems.map(|wrong| json!({ "line": wrong.line, "key": wrong.key, "problem": wrong.problem }));
+    problems.collect()
+}
+
+/// A data set as operators see it: all that callers see, and where its rows lie and whose they are.
+fn shown(stored: DatasetRevision) -> Answer<Value> {
+    let (applied_by, applied_at) = (stored.applied_by.clone(), stored.applied_at);
+    let revision = revision(stored)?;
+    let declaration = &revision.declaration;
+    let mut shown = offered(&revision);
+    let members = [
+        ("source", json!(declaration.source)),
+        ("rows", json!(declaration.rows)),
+        ("owner", json!(declaration.owner)),
+        ("max_snapshot_age_seconds", json!(declaration.max_snapshot_age_seconds)),
+        ("statement_timeout_seconds", json!(declaration.statement_timeout_seconds)),
+        ("applied_by", json!(applied_by)),
+        ("applied_at", json!(applied_at)),
     ];
-    for (field, names) in lists {
-        if names.is_empty() {
-            add(field.to_owned(), "must name a column".to_owned());
-        }
-        for (index, name) in names.iter().enumerate() {
-            if !existing.contains(name) {
-                let columns = existing.join(", ");
-                add(
-                    field.to_owned(),
-                    format!("names {name:?}, which the relation does not have; it has {columns}"),
-                );
-            } else if names[..index].contains(name) {
-                add(field.to_owned(), format!("names {name:?} for the second time"));
-            }
-        }
+    for (name, value) in members {
+        shown[name] = value;
     }
-    if !errors.is_empty() {
-        return Err(Problem::fields(&errors));
-    }
-    Ok(NewDataset {
-        dataset: registration.dataset,
-        source_schema: registration.source_schema,
-        source_relation: registration.source_relation,
-        tenant_column: registration.tenant_column,
-        key_columns: registration.key_columns,
-        columns,
-    })
-}
-
-/// Why a column that is no text cannot say whose a row is: an id of ours never equals its values.
-fn no_tenant_column(name: &str, column: &ColumnType) -> String {
-    format!(
-        "names {name:?}, which is {}; it must be text, varchar or char and hold Waybill's tenant ids (ten_…). \
-         Register a view that maps or casts it: docs/api.md, \"Whose a row is\", has one",
-        column.name
-    )
-}
-
-fn is_same(stands: &Dataset, new: &NewDataset) -> bool {
-    stands.source_schema == new.source_schema
-        && stands.source_relation == new.source_relation
-        && stands.tenant_column == new.tenant_column
-        && stands.key_columns == new.key_columns
-        && stands.columns == new.columns
-}
-
-fn shown(dataset: &Dataset) -> Value {
-    json!({
-        "dataset": dataset.dataset,
-        "source_schema": dataset.source_schema,
-        "source_relation": dataset.source_relation,
-        "tenant_column": dataset.tenant_column,
-        "key_columns": dataset.key_columns,
-        "columns": dataset.columns,
-        "created_at": dataset.created_at,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn registration(key_columns: &[&str], columns: Option<&[&str]>) -> Registration {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        Registration {
-            dataset: "orders".to_owned(),
-            source_schema: "public".to_owned(),
-            source_relation: "orders".to_owned(),
-            tenant_column: "tenant".to_owned(),
-            key_columns: owned(key_columns),
-            columns: columns.map(owned),
-        }
-    }
-
-    fn relation(tenant_type: &str) -> Relation {
-        let tenant_type = ColumnType { name: tenant_type.to_owned(), is_text: tenant_type == "text" };
-        let columns = ["tenant", "id", "total"].map(str::to_owned).to_vec();
-        Relation { columns, tenant_type: Some(tenant_type) }
-    }
-
-    fn existing() -> Relation {
-        relation("text")
-    }
-
-    #[test]
-    fn without_columns_all_of_the_relations_are_taken() {
-        assert_eq!(checked(registration(&["id"], None), &existing()).unwrap().columns, existing().columns);
-    }
-
-    #[test]
-    fn a_tenant_column_that_is_no_text_is_refused_with_what_to_do() {
-        let problem = checked(registration(&["id"], None), &relation("integer")).unwrap_err();
-        assert_eq!(problem.errors(), ["tenant_column"]);
-        let detail = problem.detail();
-        assert!(detail.contains("which is integer") && detail.contains("Register a view"), "{detail}");
-    }
-
-    #[test]
-    fn missing_repeated_and_absent_columns_are_all_named_at_once() {
-        let problem = checked(registration(&["nr"], Some(&["id", "id"])), &existing()).unwrap_err();
-        assert_eq!(problem.errors(), ["key_columns", "columns"]);
-        let problem = checked(registration(&[], Some(&[])), &existing()).unwrap_err();
-        assert_eq!(problem.errors(), ["key_columns", "columns"]);
-    }
+    Ok(shown)
 }

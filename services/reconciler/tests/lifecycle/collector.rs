@@ -3,7 +3,7 @@
 use tokio_postgres::types::Type;
 use waybill_domain::candidate::Cause;
 use waybill_reconciler::{Collected, RoundError};
-use waybill_store::candidate::{self, Verified};
+use waybill_store::candidate::{self, AsOf, Verified};
 use waybill_testkit::Plan;
 
 use crate::house::{House, Made};
@@ -143,7 +143,8 @@ async fn what_is_condemned_can_never_be_verified_or_selected_any_more() {
     let file = Verified { rows: 1, bytes: 5, sha256: [0; 32] };
     assert_eq!(candidate::verify(db, &made.candidate, 1, &file).await.expect("an answer"), None);
     assert!(!candidate::begin_upload(db, &made.candidate, 1, "late").await.expect("an answer"));
-    let again = candidate::announce(db, &made.candidate, &made.export, 1, &made.key).await;
+    let as_of = AsOf { lsn: 7.into(), at: None };
+    let again = candidate::announce(db, &made.candidate, &made.export, 1, &made.key, as_of).await;
     assert!(!again.expect("an answer"));
     assert_eq!(house.candidate(&made).await, "condemned fenced");
 }
@@ -156,9 +157,9 @@ async fn looking_for_what_may_go_reads_indexes_however_many_results_there_are() 
         .admin
         .batch_execute(
             "INSERT INTO export.jobs (
-                 export_id, tenant_id, service_account_id, dataset, format, columns, state, version, failure_code, finished_at
+                 export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, failure_code, finished_at
              )
-             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 'csv', '{id}', 'failed', 2, 'x', now()
+             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 1, 'csv', '{id}', 'failed', 2, 'x', now()
              FROM export.service_accounts, generate_series(1, 20000) AS n;
              INSERT INTO export.attempts (export_id, fence, number, worker, state, ended_at)
              SELECT export_id, 7, 7, 'w', 'failed', now() FROM export.jobs;

@@ -80,10 +80,10 @@ async fn looking_for_results_whose_time_is_over_reads_their_index() {
         .admin
         .batch_execute(
             "INSERT INTO export.jobs (
-                 export_id, tenant_id, service_account_id, dataset, format, columns, state, version, result_candidate_id,
+                 export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, result_candidate_id,
                  expires_at, finished_at
              )
-             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 'csv', '{id}',
+             SELECT 'exp_' || md5(n::text), tenant_id, service_account_id, 'orders', 1, 'csv', '{id}',
                  CASE n % 10 WHEN 1 THEN 'succeeded' ELSE 'expired' END, 2, candidate_id,
                  now() + (n - 10000) * interval '1 minute', now()
              FROM export.service_accounts, export.candidates, generate_series(1, 20000) AS n;

@@ -45,8 +45,8 @@ impl House {
         let made = format!(
             "INSERT INTO export.tenants (tenant_id, name) VALUES ('{tenant}', 'a');
              INSERT INTO export.service_accounts (service_account_id, tenant_id, name) VALUES ('{account}', '{tenant}', 'b');
-             INSERT INTO export.datasets (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
-             VALUES ('orders', 'shop', 'orders', 'tenant_id', '{{id}}', '{{id}}')"
+             INSERT INTO export.dataset_revisions (dataset, revision, declaration, columns, applied_by)
+             VALUES ('orders', 1, '{{}}', '[]', 'a test')"
         );
         admin.batch_execute(&made).await.expect("a tenant");
         let publisher = Publisher::new("urn:waybill:test", "test.").expect("source and prefix are fine");
@@ -83,10 +83,10 @@ impl House {
         self.admin
             .execute(
                 "INSERT INTO export.jobs (
-                     export_id, tenant_id, service_account_id, dataset, format, columns, state, version, fence,
+                     export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, fence,
                      due_at, lease_until, remind_at, failure_code, finished_at
                  )
-                 SELECT $1, tenant_id, service_account_id, 'orders', 'csv', '{id}', 'pending', 2, 1, now(), NULL, now(),
+                 SELECT $1, tenant_id, service_account_id, 'orders', 1, 'csv', '{id}', 'pending', 2, 1, now(), NULL, now(),
                      NULL, NULL
                  FROM export.service_accounts",
                 &[&export.as_str()],

@@ -10,8 +10,9 @@ use super::Cli;
 const BOUNDARIES: [&str; 9] = ["\n", "  ", "$(", ")", "&&", " | ", " > ", " &", " #"];
 
 /// What somebody could put where a document leaves open what it is.
-const SAMPLES: [(&str, &str); 10] = [
+const SAMPLES: [(&str, &str); 11] = [
     ("EXPORT_ID", "exp_1"),
+    ("FILE", "orders.toml"),
     ("ID", "exp_1"),
     ("NAME", "shop"),
     ("NOUN", "parked"),

@@ -29,11 +29,24 @@ pub(super) fn of(status: StatusCode, body: &str) -> CommandError {
             problem.as_str().unwrap_or_default()
         );
     }
+    for wrong in list(&problem["problems"]) {
+        let _ =
+            write!(message, "\n  line {}: {} {}", wrong["line"], said(wrong, "key"), said(wrong, "problem"));
+    }
     let mut hint = text("next").unwrap_or_default().to_owned();
-    for grant in problem["grants"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let _ = write!(hint, "\n    {grant}");
+    for finding in list(&problem["findings"]).filter(|finding| finding["level"] == "fail") {
+        let _ = write!(message, "\n  {}: {}", said(finding, "subject"), said(finding, "message"));
+        let _ = write!(hint, "\n    {}", said(finding, "hint"));
     }
     CommandError::new(exit(status), code, message).with_hint(hint)
+}
+
+fn list(array: &Value) -> impl Iterator<Item = &Value> {
+    array.as_array().into_iter().flatten()
+}
+
+fn said<'a>(object: &'a Value, member: &str) -> &'a str {
+    object[member].as_str().unwrap_or_default()
 }
 
 /// What a script sees of a status. Only what says that something behind the api is away may work later; any other

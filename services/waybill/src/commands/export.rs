@@ -8,6 +8,7 @@ mod owner;
 mod show;
 mod timeline;
 mod wait;
+mod wish;
 
 use std::path::PathBuf;
 
@@ -22,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   waybill export create orders --name '2025 Q4' --notify-email me@example.org
   waybill export create orders --intent nightly-2026-01-31 --column order_id --column amount
+  waybill export create orders --format parquet --filter 'ordered_at>=2026-01-01T00:00:00Z' --order newest
   waybill export wait exp_…
   waybill export show exp_…                             with its timeline
   waybill export content exp_… --output orders.csv      checked against the export's digest
@@ -36,7 +38,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) enum ExportCommand {
     /// Ask for an export; the same intent again answers the same export
-    Create(create::Create),
+    Create(Box<create::Create>),
     /// Show an export and its timeline; an operator sees any tenant's
     Show {
         /// The export
@@ -55,7 +57,7 @@ pub(crate) enum ExportCommand {
     Content {
         /// The export
         export_id: String,
-        /// Where to write it [default: EXPORT_ID.csv]
+        /// Where to write it [default: EXPORT_ID with the ending of its format]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -125,7 +127,7 @@ impl ExportCommand {
 pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), CommandError> {
     let client = Client::from_environment(command.holder())?;
     match command {
-        ExportCommand::Create(create) => create::run(&client, create, output).await,
+        ExportCommand::Create(create) => create::run(&client, *create, output).await,
         ExportCommand::Show { export_id } => show::run(&client, &export_id, output).await,
         ExportCommand::Wait { export_id, timeout } => wait::run(&client, &export_id, timeout, output).await,
         ExportCommand::Content { export_id, output: file } => {

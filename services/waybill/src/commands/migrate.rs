@@ -39,7 +39,7 @@ pub(crate) async fn run(
     let mut roles = Vec::new();
     for (place, schemas) in databases_of(config) {
         let mut admin = connect_as_admin(config, schemas[0]).await.map_err(super::database_refused)?;
-        let known: Vec<_> = schemas.iter().copied().filter_map(migrated).collect();
+        let known: Vec<_> = schemas.iter().copied().map(migrated).collect();
         if roles.is_empty() {
             roles = report::roles(&admin.client, config).await.map_err(migration_failed)?;
         }
@@ -72,7 +72,7 @@ async fn apply(
         let login = config.credentials.of(role);
         // Another user is somebody else's to make and to let in.
         let password = if login.user == role.database_user() { login.password() } else { Ok(None) };
-        let used: Vec<_> = role.schemas().iter().copied().filter_map(migrated).collect();
+        let used: Vec<_> = role.schemas().iter().copied().map(migrated).collect();
         logins.push((role.database_user(), password.map_err(super::config::refused)?, used));
     }
     let logins: Vec<_> = logins
@@ -89,23 +89,22 @@ async fn apply(
 /// Which schemas lie in which database, by its address.
 fn databases_of(config: &Config) -> BTreeMap<String, Vec<Schema>> {
     let mut databases = BTreeMap::<String, Vec<Schema>>::new();
-    for &schema in Schema::ALL.iter().filter(|schema| migrated(**schema).is_some()) {
+    for &schema in Schema::ALL {
         let place = config.database.url(schema).without_user();
         databases.entry(place.to_string()).or_default().push(schema);
     }
     databases
 }
 
-/// The migrations of a schema; none for the one that is not Waybill's.
-pub(crate) fn migrated(schema: Schema) -> Option<migrations::Schema> {
-    Some(match schema {
+/// The migrations of a schema.
+pub(crate) const fn migrated(schema: Schema) -> migrations::Schema {
+    match schema {
         Schema::Export => migrations::Schema::Export,
         Schema::Outbox => migrations::Schema::Outbox,
         Schema::Search => migrations::Schema::Search,
         Schema::Stats => migrations::Schema::Stats,
         Schema::Notify => migrations::Schema::Notify,
-        Schema::Dataset => return None,
-    })
+    }
 }
 
 /// A schema that was not migrated, or whose version is another one than ours.

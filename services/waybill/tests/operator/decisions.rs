@@ -1,6 +1,6 @@
 //! What an operator decides from the command line, after having looked and tried it out.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use waybill_testkit::System;
 
 use crate::shell::{Shell, caller, text};
@@ -120,32 +120,4 @@ async fn a_key_whose_revocation_is_only_tried_out_goes_on_working() {
     assert_eq!(caller.refused(&["export", "create", "orders"]).await, (4, "api-key-revoked".to_owned()));
     let would = ops.done(&[&revoke[..], &["--dry-run"]].concat()).await;
     assert_eq!(would["revoked_at"], would["before"]["revoked_at"], "nothing would change");
-}
-
-#[tokio::test]
-async fn a_tenant_column_that_is_no_text_is_refused_before_any_export_fails_on_it() {
-    let system = System::fresh().await;
-    let api = system.start(&["api"]);
-    let shell = Shell::at(&api, &system).await;
-    let (ops, _caller, _tenant) = caller(&system, &api, &shell).await;
-    let statements = "
-        CREATE DOMAIN source.code AS varchar(64);
-        CREATE DOMAIN source.owner AS source.code;
-        CREATE TABLE source.owned (number integer, owner source.owner, fixed char(36), id bigint PRIMARY KEY);
-        GRANT SELECT ON source.owned TO waybill_worker";
-    system.database.admin().await.batch_execute(statements).await.expect("a relation");
-    let register = async |dataset: &str, column: &str| {
-        let relation = ["dataset", "register", dataset, "--relation", "source.owned", "--key-column", "id"];
-        ops.run(&[&relation[..], &["--tenant-column", column, "--json"]].concat()).await
-    };
-
-    let refused = register("numbers", "number").await;
-    let error: Value = serde_json::from_slice(&refused.stderr).expect("an error in JSON");
-    assert_eq!((refused.status.code(), text(&error, "code")), (Some(2), "request-invalid".to_owned()));
-    let message = text(&error, "message");
-    assert!(message.contains("tenant_column names \"number\", which is integer"), "{message}");
-    for (dataset, column) in [("owners", "owner"), ("fixed", "fixed")] {
-        let registered = register(dataset, column).await;
-        assert_eq!(registered.status.code(), Some(0), "{}", String::from_utf8_lossy(&registered.stderr));
-    }
 }

@@ -11,11 +11,11 @@ use waybill_worker::{Claimed, Outcome, Worker, claim_next, execute};
 
 use crate::house::House;
 
-async fn claimed(worker: &Worker) -> Claimed {
+pub(crate) async fn claimed(worker: &Worker) -> Claimed {
     claim_next(worker).await.expect("the database answers").expect("a job is due")
 }
 
-async fn run_next(worker: &Worker) -> Outcome {
+pub(crate) async fn run_next(worker: &Worker) -> Outcome {
     Box::pin(execute(worker, &claimed(worker).await, &CancellationToken::new())).await
 }
 
@@ -64,10 +64,11 @@ async fn a_claimed_job_ends_with_one_selected_file_of_its_tenants_rows_and_one_f
     assert_eq!(&records[0][3], "2026-03-29 01:07:00+00", "times are UTC whatever the server's zone is");
     let progress = house
         .admin
-        .query_one("SELECT rows_done, rows_total, bytes_done, number FROM export.attempts", &[])
+        .query_one("SELECT rows_done, rows_estimated, bytes_done, number FROM export.attempts", &[])
         .await;
     let progress = progress.expect("the attempt");
-    assert_eq!((progress.get::<_, i64>(0), progress.get::<_, Option<i64>>(1)), (1000, Some(1000)));
+    assert_eq!(progress.get::<_, i64>(0), 1000);
+    assert!(progress.get::<_, Option<i64>>(1).is_some(), "the planner was asked");
     assert_eq!(progress.get::<_, i64>("bytes_done"), i64::try_from(result.bytes.len()).expect("it fits"));
     assert_eq!(progress.get::<_, i32>("number"), 1);
 }
@@ -107,7 +108,8 @@ async fn what_an_operator_must_repair_fails_the_export_at_once_with_its_reason()
         ("DROP TABLE shop.orders", "dataset-relation-missing"),
         ("ALTER TABLE shop.orders DROP COLUMN note", "dataset-column-missing"),
         ("REVOKE SELECT ON shop.orders FROM waybill_worker", "dataset-permission-denied"),
-        ("ALTER TABLE shop.orders ALTER tenant_id TYPE uuid USING NULL", "dataset-query-refused"),
+        ("ALTER TABLE shop.orders ALTER tenant_id TYPE uuid USING NULL", "dataset-column-changed"),
+        ("ALTER TABLE shop.orders ALTER amount TYPE numeric(40, 9)", "dataset-column-changed"),
     ] {
         let house = House::new().await;
         let tenant = house.tenant(2).await;
@@ -165,7 +167,7 @@ async fn a_broken_connection_to_the_data_set_is_tried_again_later_and_fails_for_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_view_that_gives_other_rows_each_time_fails_its_export_after_few_tries() {
+async fn a_snapshot_that_a_standby_cancels_is_tried_a_few_times_and_fails_its_export_then() {
     let house = House::new().await;
     let worker = house.worker("one");
     let tenant = house.tenant(2).await;
@@ -173,12 +175,14 @@ async fn a_view_that_gives_other_rows_each_time_fails_its_export_after_few_tries
     house
         .admin
         .batch_execute(
-            "ALTER TABLE shop.orders RENAME TO all_orders;
-             CREATE VIEW shop.orders AS SELECT * FROM shop.all_orders WHERE current_query() LIKE 'COPY%';
+            "CREATE FUNCTION shop.conflict() RETURNS boolean LANGUAGE plpgsql AS
+             'BEGIN RAISE EXCEPTION USING ERRCODE = ''40001'', MESSAGE = ''canceling statement due to conflict with recovery''; END';
+             ALTER TABLE shop.orders RENAME TO all_orders;
+             CREATE VIEW shop.orders AS SELECT * FROM shop.all_orders WHERE shop.conflict();
              GRANT SELECT ON shop.orders TO waybill_worker",
         )
         .await
-        .expect("a view that is empty when it is counted");
+        .expect("a view that reads as from a standby whose replay went on");
     let export = house.job(&tenant, 1).await;
     for _ in 1..=WORK_FAILURES_MAX {
         assert_eq!(run_next(&worker).await, Outcome::FailedTransiently);
@@ -188,7 +192,10 @@ async fn a_view_that_gives_other_rows_each_time_fails_its_export_after_few_tries
     }
     run_next(&worker).await;
     let story = house.story(&export).await;
-    assert!(story.starts_with("failed v2 f9 lost 0 failed 0 result false code rows-differ"), "{story}");
+    assert!(
+        story.starts_with("failed v2 f9 lost 0 failed 0 result false code snapshot-cancelled"),
+        "{story}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -212,10 +212,10 @@ async fn the_claims_statements_read_indexes_and_never_the_whole_of_jobs() {
         .admin
         .batch_execute(
             "INSERT INTO export.jobs (
-                 export_id, tenant_id, service_account_id, dataset, format, columns, state, version, fence, lease_until,
+                 export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, state, version, fence, lease_until,
                  due_at, remind_at, failure_code, finished_at
              )
-             SELECT 'exp_' || md5(account.tenant_id || n), account.tenant_id, account.service_account_id, 'orders', 'csv',
+             SELECT 'exp_' || md5(account.tenant_id || n), account.tenant_id, account.service_account_id, 'orders', 1, 'csv',
                  '{order_id}', kind.state, 2, 1, CASE kind.state WHEN 'running' THEN now() END,
                  CASE kind.state WHEN 'pending' THEN now() END,
                  CASE WHEN kind.state <> 'failed' THEN now() END,

@@ -1,16 +1,17 @@
 //! Each write of a claimant: once, twice in a row, and from a zombie.
 
+use tokio_postgres::types::PgLsn;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use waybill_domain::attempt::AttemptState;
 use waybill_domain::ids::{CandidateId, ExportId};
 use waybill_store::attempt::{self, Progress};
-use waybill_store::candidate::{self, Candidate, CandidateState, Verified};
+use waybill_store::candidate::{self, AsOf, Candidate, CandidateState, Verified};
 use waybill_worker::{Claimed, Outcome, Settled, Worker, claim_next, complete, execute};
 
 use crate::house::House;
 
-pub(crate) const PROGRESS: Progress = Progress { rows_done: 3, rows_total: Some(3), bytes_done: 30 };
+pub(crate) const PROGRESS: Progress = Progress { rows_done: 3, rows_estimated: Some(3), bytes_done: 30 };
 
 const FILE: Verified = Verified { rows: 3, bytes: 30, sha256: [7; 32] };
 
@@ -18,11 +19,17 @@ async fn claimed(worker: &Worker) -> Claimed {
     claim_next(worker).await.expect("the database answers").expect("a job is due")
 }
 
+fn as_of() -> AsOf {
+    AsOf { lsn: PgLsn::from(7), at: None }
+}
+
 /// A verified candidate of this claim, as if its file had been made.
 pub(crate) async fn verified(house: &House, claimed: &Claimed) -> Candidate {
     let id = CandidateId::from_uuid(Uuid::now_v7());
     let (export, fence) = (&claimed.job.export_id, claimed.fence());
-    assert!(candidate::announce(&house.admin, &id, export, fence, id.as_str()).await.expect("announced"));
+    assert!(
+        candidate::announce(&house.admin, &id, export, fence, id.as_str(), as_of()).await.expect("announced")
+    );
     candidate::verify(&house.admin, &id, fence, &FILE).await.expect("an answer").expect("it is writing")
 }
 
@@ -132,10 +139,10 @@ async fn a_zombie_can_neither_announce_nor_verify_nor_select_a_candidate() {
     let (export, zombie, verified, heir) = taken_over(&house).await;
     let (db, fence) = (&house.admin, zombie.fence());
     let fresh = CandidateId::from_uuid(Uuid::now_v7());
-    assert!(!candidate::announce(db, &fresh, &export, fence, "late").await.expect("an answer"));
+    assert!(!candidate::announce(db, &fresh, &export, fence, "late", as_of()).await.expect("an answer"));
     assert_eq!(candidate::verify(db, &verified.candidate_id, fence, &FILE).await.expect("an answer"), None);
     let (again, key) = (&verified.candidate_id, verified.object_key.as_str());
-    assert!(!candidate::announce(db, again, &export, fence, key).await.expect("an answer"));
+    assert!(!candidate::announce(db, again, &export, fence, key, as_of()).await.expect("an answer"));
     let selected = candidate::select(db, &verified.candidate_id, &export, heir.fence()).await;
     assert_eq!(selected.expect("an answer"), None, "what one generation wrote is no result of another");
     assert_eq!(candidate::find(db, &verified.candidate_id).await.expect("an answer"), Some(verified));
@@ -150,9 +157,11 @@ async fn each_write_of_a_candidate_happens_once() {
     let (export, fence) = (&held.job.export_id, held.fence());
     let id = CandidateId::from_uuid(Uuid::now_v7());
     for key in ["a key", "a key"] {
-        assert!(candidate::announce(&house.admin, &id, export, fence, key).await.expect("an answer"));
+        assert!(
+            candidate::announce(&house.admin, &id, export, fence, key, as_of()).await.expect("an answer")
+        );
     }
-    let other = candidate::announce(&house.admin, &id, export, fence, "another key").await;
+    let other = candidate::announce(&house.admin, &id, export, fence, "another key", as_of()).await;
     assert!(!other.expect("an answer"), "what was announced stays as it was");
     let candidate = verified(&house, &held).await;
     let again = candidate::verify(&house.admin, &candidate.candidate_id, fence, &FILE).await;
@@ -160,7 +169,8 @@ async fn each_write_of_a_candidate_happens_once() {
     let file = Verified { rows: 9, bytes: 90, sha256: [9; 32] };
     let again = candidate::verify(&house.admin, &candidate.candidate_id, fence, &file).await;
     assert_eq!(again.expect("an answer"), None, "what was verified stays as it was");
-    let late = candidate::announce(&house.admin, &candidate.candidate_id, export, fence, id.as_str()).await;
+    let late =
+        candidate::announce(&house.admin, &candidate.candidate_id, export, fence, id.as_str(), as_of()).await;
     assert!(!late.expect("an answer"), "nor is it announced again");
     let selected = candidate::select(&house.admin, &candidate.candidate_id, export, fence).await;
     assert_eq!(selected.expect("an answer").map(|candidate| candidate.state), Some(CandidateState::Selected));

@@ -1,20 +1,36 @@
 //! A database with tenants, a data set and jobs, and workers on it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, Pool};
+use serde_json::json;
 use tokio_postgres::config::Host;
 use tokio_postgres::{Client, Config, NoTls};
 use uuid::Uuid;
+use waybill_datasets::parse;
 use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
 use waybill_objects::Place;
 use waybill_publication::Publisher;
-use waybill_testkit::TestDatabase;
+use waybill_runtime::Sources;
+use waybill_source::describe;
+use waybill_store::dataset::{self, NewRevision};
+use waybill_testkit::{Settings, TestDatabase};
 use waybill_worker::Worker;
 
 use crate::gate::Gate;
+
+/// The data set of every test that does not say otherwise.
+pub(crate) const ORDERS: &str = r#"
+name = "orders"
+source = "main"
+table = "shop.orders"
+tenant_column = "tenant_id"
+columns = ["order_id", "note", "amount", "placed_at"]
+[orders]
+by_id = ["order_id"]
+"#;
 
 /// What one test works on.
 pub(crate) struct House {
@@ -35,15 +51,28 @@ impl House {
                      order_id bigint PRIMARY KEY, tenant_id text NOT NULL, note text, amount numeric, placed_at timestamptz
                  );
                  GRANT USAGE ON SCHEMA shop TO waybill_worker;
-                 GRANT SELECT ON shop.orders TO waybill_worker;
-                 INSERT INTO export.datasets
-                     (dataset, source_schema, source_relation, tenant_column, key_columns, columns)
-                 VALUES ('orders', 'shop', 'orders', 'tenant_id', '{order_id}', '{order_id,note,amount,placed_at}')",
+                 GRANT SELECT ON shop.orders TO waybill_worker;",
             )
             .await
-            .expect("the data set is made");
+            .expect("the data set's table is made");
         let objects = std::env::temp_dir().join(format!("waybill-worker-test-{}", Uuid::new_v4().simple()));
-        Self { database, admin, objects }
+        let house = Self { database, admin, objects };
+        house.apply(1, ORDERS).await;
+        house
+    }
+
+    /// Stores a revision of a data set, as it is when its file is applied now.
+    pub(crate) async fn apply(&self, revision: i64, file: &str) {
+        let declaration = parse(file).expect("a good file");
+        let described = describe(&self.admin, &declaration).await.expect("the database answers");
+        let new = NewRevision {
+            dataset: &declaration.dataset,
+            revision,
+            declaration: &json!(declaration),
+            columns: &json!(described.columns),
+            applied_by: "a test",
+        };
+        dataset::insert(&self.admin, new).await.expect("an answer").expect("the revision is new");
     }
 
     /// A worker of this house with a lease that no test outlasts.
@@ -53,7 +82,7 @@ impl House {
 
     /// A worker of this house.
     pub(crate) fn worker_with_lease(&self, name: &str, lease: Duration) -> Arc<Worker> {
-        Arc::new(self.worker_on(pool(self.config()), name, lease))
+        Arc::new(self.worker_on(pool(self.config()), self.sources(None), name, lease))
     }
 
     /// A worker whose way to the database of exports, and to no other, leads through this gate.
@@ -63,7 +92,13 @@ impl House {
         behind.host(gate.address().ip().to_string()).port(gate.address().port());
         behind.user(config.get_user().expect("a role")).dbname(config.get_dbname().expect("a database"));
         behind.password(config.get_password().expect("a password"));
-        Arc::new(self.worker_on(pool(behind), "behind the gate", lease))
+        Arc::new(self.worker_on(pool(behind), self.sources(None), "behind the gate", lease))
+    }
+
+    /// A worker whose way to the data sets, and to nothing else, leads through this address.
+    pub(crate) fn worker_reading_through(&self, url: &str) -> Arc<Worker> {
+        let lease = Duration::from_secs(600);
+        Arc::new(self.worker_on(pool(self.config()), self.sources(Some(url)), "reading through", lease))
     }
 
     /// A gate before this house's server.
@@ -75,12 +110,12 @@ impl House {
         Gate::before((host.clone(), config.get_ports().first().copied().unwrap_or(5432))).await
     }
 
-    fn worker_on(&self, export: Pool, name: &str, lease: Duration) -> Worker {
+    fn worker_on(&self, export: Pool, sources: Sources, name: &str, lease: Duration) -> Worker {
         let url = self.objects_url();
         Worker {
             name: name.to_owned(),
             export,
-            dataset: pool(self.config()),
+            sources,
             objects: Place::parse(&url, [])
                 .and_then(|place| place.to_write())
                 .expect("a directory can be made"),
@@ -88,6 +123,17 @@ impl House {
             lease,
             heartbeat: lease / 3,
         }
+    }
+
+    /// The one source, `main`, is the house's own database, read by the worker.
+    fn sources(&self, through: Option<&str>) -> Sources {
+        let settings = Settings::on_database(&self.database);
+        let settings = match through {
+            Some(url) => settings.set("sources.main.url", url),
+            None => settings,
+        };
+        let config = waybill_runtime::Config::from_sources(Path::new("test"), &settings.to_toml(), []);
+        Sources::new(Arc::new(config.expect("a configuration")))
     }
 
     /// Where this house's objects lie, as the configuration wants it.
@@ -131,10 +177,11 @@ impl House {
         self.admin
             .execute(
                 "INSERT INTO export.jobs (
-                     export_id, tenant_id, service_account_id, dataset, format, columns, state, version, due_at, remind_at
+                     export_id, tenant_id, service_account_id, dataset, dataset_revision, format, columns, order_name,
+                     state, version, due_at, remind_at
                  )
-                 SELECT $1, tenant_id, service_account_id, 'orders', 'csv', '{order_id,note,amount,placed_at}', 'pending',
-                     1, now() - make_interval(secs => $3::integer), now()
+                 SELECT $1, tenant_id, service_account_id, 'orders', 1, 'csv', '{order_id,note,amount,placed_at}', 'by_id',
+                     'pending', 1, now() - make_interval(secs => $3::integer), now()
                  FROM export.service_accounts WHERE tenant_id = $2",
                 &[&export.as_str(), &tenant.as_str(), &due_since_seconds],
             )

@@ -3,6 +3,7 @@
 mod attempt;
 mod claim;
 mod fencing;
+mod files;
 mod gate;
 mod house;
 mod outage;

@@ -12,7 +12,7 @@ use waybill_domain::ids::{ExportId, TenantId};
 use waybill_runtime::{Config, Context, Health, Role};
 use waybill_testkit::{Settings, TestTopics, eventually, produce, within};
 
-use crate::house::House;
+use crate::house::{House, ORDERS};
 
 struct Running {
     topics: TestTopics,
@@ -122,9 +122,14 @@ async fn a_shutdown_abandons_what_outlasts_its_grace_and_the_job_is_due_again() 
     // Not a lock: an attempt waits for one no longer than its own lock_timeout, and would end before the grace does.
     let endless = "CREATE VIEW shop.endless_orders AS
          SELECT orders.* FROM (SELECT pg_sleep(3600)) AS endless, shop.orders;
-         GRANT SELECT ON shop.endless_orders TO waybill_worker;
-         UPDATE export.datasets SET source_relation = 'endless_orders'";
+         GRANT SELECT ON shop.endless_orders TO waybill_worker;";
     house.admin.batch_execute(endless).await.expect("no attempt reads to the end");
+    house.apply(2, &ORDERS.replace("shop.orders", "shop.endless_orders")).await;
+    house
+        .admin
+        .execute("UPDATE export.jobs SET dataset_revision = 2", &[])
+        .await
+        .expect("it is read from there");
     house.orders(&tenant, 1).await;
     let running = run(&house).await;
     eventually("it is claimed", async || house.story(&export).await.starts_with("running").then_some(()))

@@ -11,6 +11,9 @@ use crate::system::{System, answer, waybill};
 /// Who owns the orders. The first one asks for the export.
 pub(super) const TENANTS: [&str; 3] = ["acme", "初音商店", "globex"];
 
+/// What the demo exports from.
+const DATASET_FILE: &str = "ops/dev/datasets/orders.toml";
+
 /// The participants.
 #[derive(Debug)]
 pub(super) struct Accounts {
@@ -66,8 +69,8 @@ impl Accounts {
         })
     }
 
-    /// Registers the data set. The same registration again changes nothing.
-    pub(super) fn register(
+    /// Applies the data set's file. One that changes nothing makes no revision.
+    pub(super) fn apply(
         &self,
         place: &Place,
         undertaking: &Undertaking,
@@ -75,10 +78,13 @@ impl Accounts {
         system: &System,
     ) -> Result<()> {
         let operator = Operator { place, undertaking, api_url: &system.api_url, key: self.ops_key.clone() };
-        console.step("Register the data set", |_| {
-            let mut arguments = vec!["dataset", "register", "orders", "--relation", "demo.orders"];
-            arguments.extend(["--tenant-column", "tenant_id", "--key-column", "order_id"]);
-            Ok(((), operator.made(&arguments, "dataset")?))
+        console.step("Apply the data set", |_| {
+            let file = place.root().join(DATASET_FILE);
+            let file = file.to_str().context("this clone's path is no Unicode")?;
+            let answer = operator.answer(&["dataset", "apply", file])?;
+            let revision = answer["datasets"][0]["revision"].as_i64();
+            let revision = revision.context("waybill dataset apply answered no revision")?;
+            Ok(((), format!("{DATASET_FILE} is revision {revision}")))
         })
     }
 }

@@ -202,8 +202,8 @@ fn is_settled(counter: &Value) -> bool {
 fn progress(export: &Value) -> String {
     let state = text(&export["state"]);
     let progress = &export["progress"];
-    match (progress["rows_done"].as_i64(), progress["rows_total"].as_i64()) {
-        (Some(done), Some(total)) if state == "running" => format!("{state}: {done} of {total} rows"),
+    match (progress["rows_done"].as_i64(), progress["rows_estimated"].as_i64()) {
+        (Some(done), Some(total)) if state == "running" => format!("{state}: {done} of about {total} rows"),
         (Some(done), None) if state == "running" => format!("{state}: {done} rows"),
         _ => state.to_owned(),
     }

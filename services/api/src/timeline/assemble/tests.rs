@@ -1,5 +1,5 @@
 use uuid::Uuid;
-use waybill_domain::export::{Channel, NotifyTarget};
+use waybill_domain::export::{Channel, Compression, Filters, Format, FormatOptions, NotifyTarget, Spec};
 use waybill_domain::ids::{ExportId, ServiceAccountId, TenantId};
 use waybill_domain::job::{JobState, Lifecycle};
 use waybill_domain::retention::Kept;
@@ -18,8 +18,15 @@ fn job(state: JobState) -> Job {
         tenant_id: TenantId::from_uuid(Uuid::from_u128(2)),
         service_account_id: ServiceAccountId::from_uuid(Uuid::from_u128(3)),
         dataset: "orders".to_owned(),
-        format: "csv".to_owned(),
-        columns: vec!["id".to_owned()],
+        spec: Spec {
+            dataset_revision: 1,
+            format: Format::Csv,
+            options: FormatOptions::default(),
+            compression: Compression::None,
+            columns: vec!["id".to_owned()],
+            filters: Filters::new(),
+            order: None,
+        },
         name: None,
         labels: std::collections::BTreeMap::new(),
         notify: vec![NotifyTarget { channel: Channel::Email, target: "a@example.org".to_owned() }],

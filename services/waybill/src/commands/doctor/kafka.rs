@@ -84,7 +84,7 @@ async fn bond(
         Schema::Search => Role::Search,
         Schema::Stats => Role::Stats,
         Schema::Notify => Role::Notifier,
-        Schema::Export | Schema::Outbox | Schema::Dataset => Role::Worker,
+        Schema::Export | Schema::Outbox => Role::Worker,
     };
     let health = Health::new(role);
     let Ok(context) = Context::new(Arc::new(config.clone()), role, &health, CancellationToken::new()) else {

@@ -92,18 +92,18 @@ async fn server(db: &Client, config: &Config, place: &str, findings: &mut Findin
 
 /// The most connections that one process of a role holds to a server. What is beside `export` shares its pool.
 fn connections_of(role: Role, config: &Config, place: &str) -> usize {
-    let reads = (role == Role::Worker).then_some(Schema::Dataset);
-    let schemas = role.schemas().iter().copied().chain(reads);
+    let schemas = role.schemas();
     schemas
-        .filter(|schema| *schema != Schema::Outbox || !role.schemas().contains(&Schema::Export))
-        .filter(|schema| config.database.url(*schema).without_user().to_string() == place)
-        .map(|schema| config.database.of(schema).pool_connections_max)
+        .iter()
+        .filter(|schema| **schema != Schema::Outbox || !schemas.contains(&Schema::Export))
+        .filter(|schema| config.database.url(**schema).without_user().to_string() == place)
+        .map(|schema| config.database.of(*schema).pool_connections_max)
         .sum()
 }
 
 /// One role's schema: its version and what it lets the role do.
 async fn one(db: &Client, role: Role, schema: Schema, subject: &str, findings: &mut Findings) {
-    let Some(known) = migrated(schema) else { return };
+    let known = migrated(schema);
     if let Err(error) = migrations::check(db, known).await {
         return findings.fail(subject, error.to_string(), error.hint());
     }

@@ -42,7 +42,7 @@ const fn expected(role: Role, schema: Schema) -> Grants {
     match (role, schema) {
         (Role::Api, Schema::Export) => &[
             (&["tenants", "api_keys", "jobs"], CHANGE),
-            (&["service_accounts", "datasets", "intents", "facts", "commands", "decisions"], ADD),
+            (&["service_accounts", "dataset_revisions", "intents", "facts", "commands", "decisions"], ADD),
             (&["attempts", "candidates"], READ),
         ],
         (Role::Api, Schema::Outbox) => {
@@ -55,13 +55,14 @@ const fn expected(role: Role, schema: Schema) -> Grants {
             (&["events"], READ),
             (&["cursor"], MOVE),
             (&["batches"], &["INSERT"]),
-            (&["holds", "parked", "topics"], CHANGE),
+            (&["holds", "parked"], CHANGE),
+            (&["topics"], ADD),
         ],
         (Role::Worker, Schema::Export) => &[
             (&["tenants", "jobs"], MOVE),
             (&["attempts", "candidates"], CHANGE),
             (&["facts"], ADD),
-            (&["datasets"], READ),
+            (&["dataset_revisions"], READ),
             POSITIONS,
             PARKED,
             TOPICS,

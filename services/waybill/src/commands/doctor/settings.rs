@@ -51,17 +51,6 @@ pub(super) fn check(config: &Config, findings: &mut Findings) {
     if let Err(error) = smtp.password() {
         findings.fail(subject, error.to_string(), "make the file readable for this user");
     }
-    let reads = config.database.dataset.pool_connections_max;
-    if reads < config.worker.slots {
-        findings.warn(
-            subject,
-            format!(
-                "worker.slots ({}) is more than database.dataset.pool_connections_max ({reads})",
-                config.worker.slots
-            ),
-            "an export that runs holds a connection: raise the pool or lower the slots",
-        );
-    }
     if config.api.listen == config.management.listen && config.api.listen.port() != 0 {
         findings.fail(
             subject,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use reqwest::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
@@ -24,7 +24,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<(), CommandError> {
     let export = client.get(&format!("/v1/exports/{export_id}")).await?;
-    let file = file.unwrap_or_else(|| PathBuf::from(format!("{export_id}.csv")));
+    let file = file.unwrap_or_else(|| PathBuf::from(format!("{export_id}.{}", ending(&export))));
     let response = client.download(&format!("/v1/exports/{export_id}/content")).await?;
     let part = Part::beside(&file);
     let got = receive(response, &part.0).await?;
@@ -52,6 +52,16 @@ pub(super) async fn run(
         let size = duration::bytes(answer["bytes"].as_i64().unwrap_or(0));
         format!("{}  {} rows  {size}  sha256 {}", file.display(), text::of(&answer["rows"]), got.sha256)
     })
+}
+
+/// What the name of an export's file ends with. The pages of a Parquet file are compressed inside of it.
+fn ending(export: &Value) -> String {
+    let format = text::of(&export["format"]);
+    match export["compression"].as_str() {
+        Some("gzip") if format != "parquet" => format!("{format}.gz"),
+        Some("zstd") if format != "parquet" => format!("{format}.zst"),
+        _ => format,
+    }
 }
 
 /// A file that is removed again unless it has been renamed.

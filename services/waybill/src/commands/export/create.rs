@@ -1,13 +1,37 @@
 //! `waybill export create`.
 
+use clap::ValueEnum;
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::super::{CommandError, text};
+use super::wish::{self, Condition};
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::output::Output;
+
+/// A format, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// Comma-separated values
+    Csv,
+    /// One JSON object a line
+    Ndjson,
+    /// Apache Parquet
+    Parquet,
+}
+
+/// A compression, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CompressionName {
+    /// Nothing
+    None,
+    /// gzip
+    Gzip,
+    /// Zstandard
+    Zstd,
+}
 
 /// What is asked for.
 #[derive(Debug, clap::Args)]
@@ -17,9 +41,25 @@ pub(crate) struct Create {
     /// The Idempotency-Key: the same one again answers the same export [default: a new one]
     #[arg(long, value_name = "KEY")]
     intent: Option<String>,
+    /// The file's format
+    #[arg(long, value_enum, default_value_t = FormatName::Csv)]
+    format: FormatName,
+    /// An option of the format, such as header=false or delimiter=; (may be given several times)
+    #[arg(long = "option", value_name = "OPTION=VALUE", value_parser = wish::option)]
+    options: Vec<(String, Value)>,
+    /// What the file is compressed with [default: as the data set says]
+    #[arg(long, value_enum)]
+    compression: Option<CompressionName>,
     /// A column of the file, in order; without any, all of them
     #[arg(long = "column", value_name = "COLUMN")]
     columns: Vec<String>,
+    /// Which rows: status=paid, 'total>=10', name^=Ada, 'paid_at is null'; all must hold, and several values of one
+    /// column mean any of them
+    #[arg(long = "filter", value_name = "CONDITION", value_parser = wish::condition)]
+    filters: Vec<Condition>,
+    /// One of the data set's orders [default: as the data set says]
+    #[arg(long)]
+    order: Option<String>,
     /// What people call it; searchable
     #[arg(long)]
     name: Option<String>,
@@ -69,14 +109,25 @@ pub(super) fn with_intent(error: CommandError, intent: &str) -> CommandError {
     }
 }
 
+/// A value of a flag as it is typed, which is how the api calls it.
+fn typed(value: &impl ValueEnum) -> Option<String> {
+    Some(value.to_possible_value()?.get_name().to_owned())
+}
+
 fn body(create: Create) -> Value {
+    let options: Map<String, Value> = create.options.into_iter().collect();
     let labels: Map<String, Value> =
         create.labels.into_iter().map(|(key, value)| (key, value.into())).collect();
     let emails = create.emails.iter().map(|target| json!({ "channel": "email", "target": target }));
     let webhooks = create.webhooks.iter().map(|target| json!({ "channel": "webhook", "target": target }));
     json!({
         "dataset": create.dataset,
+        "format": typed(&create.format),
+        "options": (!options.is_empty()).then_some(options),
+        "compression": create.compression.as_ref().and_then(typed),
         "columns": (!create.columns.is_empty()).then_some(create.columns),
+        "filters": wish::filters(create.filters),
+        "order": create.order,
         "name": create.name,
         "labels": labels,
         "expiry": create.expiry,

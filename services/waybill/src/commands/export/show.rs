@@ -45,11 +45,27 @@ fn summary(export: &Value) -> String {
     if let Some(tenant_id) = export["tenant_id"].as_str() {
         summary.push_str(&line("tenant", tenant_id.to_owned()));
     }
-    summary.push_str(&line("data set", text::of(&export["dataset"])));
+    let [dataset, revision] = ["dataset", "dataset_revision"].map(|member| text::of(&export[member]));
+    summary.push_str(&line("data set", format!("{dataset}, revision {revision}")));
+    summary.push_str(&line("file", file(export)));
+    let filters = export["filters"].as_object().filter(|filters| !filters.is_empty());
+    if filters.is_some() {
+        summary.push_str(&line("filters", export["filters"].to_string()));
+    }
+    if let Some(order) = export["order"].as_str() {
+        summary.push_str(&line("order", order.to_owned()));
+    }
     let result = &export["result"];
     if let (Some(rows), Some(bytes)) = (result["rows"].as_i64(), result["bytes"].as_i64()) {
         summary.push_str(&line("result", format!("{rows} rows, {}", duration::bytes(bytes))));
         summary.push_str(&line("sha256", text::of(&result["sha256"])));
+        let as_of = &result["as_of"];
+        if as_of.is_object() {
+            summary.push_str(&line(
+                "as of",
+                format!("{} at {}", text::of(&as_of["lsn"]), text::of(&as_of["at"])),
+            ));
+        }
     }
     let failure = &export["failure"];
     if let Some(code) = failure["code"].as_str() {
@@ -62,4 +78,12 @@ fn summary(export: &Value) -> String {
         summary.push_str(&line("expires", expires_at.to_owned()));
     }
     summary
+}
+
+/// The format, its compression and its columns.
+fn file(export: &Value) -> String {
+    let [format, compression, columns] =
+        ["format", "compression", "columns"].map(|member| text::of(&export[member]));
+    let compressed = if compression == "none" { String::new() } else { format!(" with {compression}") };
+    format!("{format}{compressed} of {}", columns.replace(',', ", "))
 }

@@ -126,12 +126,12 @@ impl Progress {
         let state = text::of(&export["state"]);
         let progress = &export["progress"];
         let done = progress["rows_done"].as_u64();
-        let total = progress["rows_total"].as_u64().filter(|total| *total > 0);
+        let total = progress["rows_estimated"].as_u64().filter(|total| *total > 0);
         match self {
             Self::Bar(bar) => show_bar(bar, state, done, total),
             Self::Lines { last } => {
                 let line = match (done, total) {
-                    (Some(done), Some(total)) => format!("{state}  {done} of {total} rows"),
+                    (Some(done), Some(total)) => format!("{state}  {done} of about {total} rows"),
                     (Some(done), None) => format!("{state}  {done} rows"),
                     (None, _) => state,
                 };
@@ -160,8 +160,10 @@ impl Progress {
 }
 
 fn show_bar(bar: &ProgressBar, state: String, done: Option<u64>, total: Option<u64>) {
+    // An estimate that was passed says nothing any more.
+    let total = total.filter(|total| done.is_none_or(|done| done <= *total));
     let style = match total {
-        Some(_) => "{msg} [{bar:40}] {pos} of {len} rows, {per_sec}, {eta} to go",
+        Some(_) => "{msg} [{bar:40}] {pos} of about {len} rows, {per_sec}, {eta} to go",
         None => "{spinner} {msg} {pos} rows, {elapsed}",
     };
     // The position first: a tick may draw in between.

@@ -72,7 +72,7 @@ enum NotReady {
 async fn check_schemas(context: &Context) -> Result<(), NotReady> {
     let mut connections = BTreeMap::new();
     for &schema in context.role.required_schemas() {
-        let Some(known) = migrated(schema) else { continue };
+        let known = migrated(schema);
         let connection = match connections.entry(context.config.database.url(schema).expose().to_owned()) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(context.dedicated(schema).await.map_err(not_connected)?),
