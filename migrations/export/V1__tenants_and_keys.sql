@@ -5,6 +5,11 @@ CREATE TABLE export.tenants (
     name text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
     state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended')),
     running_limit integer NOT NULL DEFAULT 2 CHECK (running_limit BETWEEN 1 AND 1000),
+    -- How many exports may wait at once. A new one beyond it is refused.
+    waiting_limit integer NOT NULL DEFAULT 10000 CHECK (waiting_limit BETWEEN 1 AND 1000000),
+    -- Rows of the results of one UTC day, and bytes of the results that are kept; NULL: as many as there are.
+    rows_a_day_limit bigint CHECK (rows_a_day_limit >= 1),
+    bytes_kept_limit bigint CHECK (bytes_kept_limit >= 1),
     last_claimed_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now()
 );
@@ -27,14 +32,20 @@ CREATE TABLE export.api_keys (
     ),
     created_by text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
+    -- For how long it was made; NULL: for ever. A rotation shortens expires_at, and gives its successor this.
+    valid_seconds bigint CHECK (valid_seconds BETWEEN 1 AND 315360000),
     expires_at timestamptz,
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    -- The key that this one follows.
+    rotated_from text REFERENCES export.api_keys,
+    CHECK (valid_seconds IS NULL OR expires_at IS NOT NULL)
 );
 
-CREATE INDEX api_keys_of_service_account ON export.api_keys (service_account_id);
+CREATE INDEX api_keys_of_service_account ON export.api_keys (service_account_id, api_key_id);
 
 GRANT USAGE ON SCHEMA export TO waybill_api, waybill_worker, waybill_reconciler;
-GRANT SELECT, INSERT, UPDATE (state) ON export.tenants TO waybill_api;
+GRANT SELECT, INSERT, UPDATE (state, running_limit, waiting_limit, rows_a_day_limit, bytes_kept_limit)
+ON export.tenants TO waybill_api;
 GRANT SELECT, UPDATE (last_claimed_at) ON export.tenants TO waybill_worker;
 GRANT SELECT, INSERT ON export.service_accounts TO waybill_api;
-GRANT SELECT, INSERT, UPDATE (revoked_at) ON export.api_keys TO waybill_api;
+GRANT SELECT, INSERT, UPDATE (expires_at, revoked_at) ON export.api_keys TO waybill_api;

@@ -48,6 +48,9 @@ CREATE TABLE export.jobs (
     -- The failed export that this one is another try of.
     retry_of text REFERENCES export.jobs,
     result_candidate_id text,
+    -- Of the result, as it was verified. They stay when its file goes: what a tenant uses is counted from them.
+    usage_rows bigint CHECK (usage_rows >= 0),
+    usage_bytes bigint CHECK (usage_bytes >= 0),
     failure_code text,
     failure_detail text,
     accepted_at timestamptz NOT NULL DEFAULT now(),
@@ -58,6 +61,7 @@ CREATE TABLE export.jobs (
     CHECK ((state IN ('pending', 'running')) = (remind_at IS NOT NULL)),
     CHECK ((state IN ('pending', 'running', 'quarantined')) = (finished_at IS NULL)),
     CHECK (state <> 'succeeded' OR result_candidate_id IS NOT NULL),
+    CHECK ((usage_rows IS NULL) = (usage_bytes IS NULL)),
     CHECK (state <> 'expired' OR (result_candidate_id IS NOT NULL AND expires_at IS NOT NULL)),
     CHECK (state <> 'failed' OR failure_code IS NOT NULL)
 ) WITH (fillfactor = 80);
@@ -72,7 +76,15 @@ CREATE INDEX jobs_to_remind ON export.jobs (remind_at) WHERE state IN ('pending'
 CREATE INDEX jobs_quarantined ON export.jobs (export_id) WHERE state = 'quarantined';
 -- The reconciler: whose result's time is over.
 CREATE INDEX jobs_to_expire ON export.jobs (expires_at) WHERE state = 'succeeded';
-CREATE INDEX jobs_of_tenant ON export.jobs (tenant_id, accepted_at DESC, export_id);
+-- A tenant's exports, newest first, in pages.
+CREATE INDEX jobs_of_tenant ON export.jobs (tenant_id, accepted_at, export_id);
+-- What became of a failed export: the other tries of it.
+CREATE INDEX jobs_retry_of ON export.jobs (retry_of) WHERE retry_of IS NOT NULL;
+-- The quotas of a tenant, by the index alone: rows of a day, and bytes that are kept, in the order in which they go.
+CREATE INDEX jobs_rows_of_tenant ON export.jobs (tenant_id, finished_at) INCLUDE (usage_rows)
+WHERE usage_rows IS NOT NULL;
+CREATE INDEX jobs_kept_of_tenant ON export.jobs (tenant_id, expires_at) INCLUDE (usage_bytes)
+WHERE state = 'succeeded';
 
 -- What a caller wants once: (service account, operation, key) stands for exactly one export, for ever.
 CREATE TABLE export.intents (
@@ -198,7 +210,7 @@ GRANT SELECT ON export.dataset_revisions TO waybill_worker;
 GRANT SELECT ON export.jobs TO waybill_worker;
 GRANT UPDATE (
     state, version, fence, lease_until, due_at, remind_at, transient_failures, work_failures, lost_leases,
-    expires_at, result_candidate_id, failure_code, failure_detail, finished_at
+    expires_at, result_candidate_id, usage_rows, usage_bytes, failure_code, failure_detail, finished_at
 ) ON export.jobs TO waybill_worker;
 GRANT SELECT, INSERT, UPDATE ON export.attempts, export.candidates TO waybill_worker;
 GRANT SELECT, INSERT ON export.facts TO waybill_worker;

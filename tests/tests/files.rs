@@ -198,7 +198,7 @@ async fn what_the_data_set_does_not_allow_is_refused_before_anything_is_stored()
         "filters.order_id.eq",
         "filters.ordered_at.range.gt",
     ];
-    assert_eq!(refused(wrong).await, (400, "request-invalid".to_owned(), fields.map(str::to_owned).to_vec()));
+    assert_eq!(refused(wrong).await, (422, "request-unfit".to_owned(), fields.map(str::to_owned).to_vec()));
 
     let exact = ORDERS.replace("{ name = \"amount\", as = \"text\" }", "\"amount\"");
     assert_eq!(scene.operator.apply_dataset(&exact).await["revision"], 2);

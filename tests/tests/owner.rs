@@ -286,7 +286,7 @@ async fn a_result_is_kept_for_as_long_as_its_owner_said_and_then_only_the_record
         scene.caller.ask(intent, &json!({ "dataset": "orders", "expiry": expiry })).await
     };
     let refused = asked("intent-6", "1m").await;
-    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (400, "request-invalid"));
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (422, "request-unfit"));
     assert_eq!(refused.json()["errors"][0]["field"], "expiry");
     let week = asked("intent-7", "7d").await.success();
     assert_eq!(week["expires_at"], Value::Null, "it counts from the completion on");

@@ -6,7 +6,8 @@ const APPEND: &str =
     "INSERT INTO outbox.events (topic, event_id, header_names, header_values) VALUES ('t', 'e', '{}', '{}')";
 
 /// The day of the last partition: the migrations may have made theirs before a midnight that has passed.
-const LAST_DAY: &str = "SELECT max(right(c.relname, 8)) FROM pg_class AS c JOIN pg_inherits AS i ON i.inhrelid = c.oid
+const LAST_DAY: &str =
+    "SELECT max(right(c.relname, 8)) FROM pg_class AS c JOIN pg_inherits AS i ON i.inhrelid = c.oid
     WHERE i.inhparent = 'outbox.events'::regclass";
 
 #[tokio::test]
@@ -23,7 +24,7 @@ async fn making_partitions_neither_waits_for_a_long_reader_nor_holds_up_a_writer
     let reconciler = database.role("reconciler").await;
     let last = reader.query_one(LAST_DAY, &[]).await.expect("the catalog answers").get::<_, String>(0);
     let make = "SELECT outbox.ensure_partitions(20), (now() AT TIME ZONE 'UTC')::date + 20 - to_date($1, 'YYYYMMDD')";
-    let made = reconciler.query_one(make, &[&last]);
+    let made = async { reconciler.query_one(make, &[&last]).await };
     let made = within("the partitions", made).await.expect("made");
 
     let (made, days): (i32, i32) = (made.get(0), made.get(1));

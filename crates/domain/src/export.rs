@@ -14,7 +14,8 @@ use url::Url;
 pub use expiry::Expiry;
 pub use file::{Compression, DELIMITERS, Format, FormatOptions, WideNumbers};
 pub use filter::{
-    Conditions, FILTER_COLUMNS_MAX, FILTER_VALUE_BYTES_MAX, FILTER_VALUES_MAX, Filters, Operator, Range,
+    Conditions, FILTER_COLUMNS_MAX, FILTER_VALUE_CHARACTERS_MAX, FILTER_VALUES_MAX, Filters, Operator, Range,
+    whole_number,
 };
 pub use spec::Spec;
 
@@ -22,7 +23,7 @@ pub use spec::Spec;
 pub const NAME_CHARACTERS_MAX: usize = 200;
 /// The most columns one export may name.
 pub const COLUMNS_MAX: usize = 500;
-/// The longest column name, in bytes (Postgres' own bound on identifiers).
+/// The longest column name, in bytes (Postgres' own bound on identifiers), and so in characters.
 pub const COLUMN_BYTES_MAX: usize = 63;
 /// The most labels of an export.
 pub const LABELS_MAX: usize = 32;
@@ -34,8 +35,8 @@ pub const LABEL_VALUE_CHARACTERS_MAX: usize = 200;
 pub const NOTIFY_TARGETS_MAX: usize = 10;
 /// The longest mail address, in bytes (RFC 5321, section 4.5.3.1.3, less the angle brackets).
 pub const EMAIL_BYTES_MAX: usize = 254;
-/// The longest webhook URL, in bytes.
-pub const URL_BYTES_MAX: usize = 2_000;
+/// The longest target of any channel, in characters: what no target is below is a webhook's URL.
+pub const TARGET_CHARACTERS_MAX: usize = 2_000;
 
 /// The way in which somebody is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -74,7 +75,8 @@ pub struct NotifyTarget {
     pub target: String,
 }
 
-/// A request whose every field is within its bounds. Whether the data set has what is asked for is another question.
+/// A request whose every field has its shape. Whether anybody could be told at its targets, and whether the data set has what
+/// is asked for, are other questions: no schema of a body answers them.
 ///
 /// A field that a first version did not have is left out of the canonical text while it is absent, so that the digests
 /// of intents stay what they were.
@@ -148,7 +150,7 @@ impl ExportRequest {
         let field = |name: &str| object.get(name).filter(|value| !value.is_null());
         let dataset = dataset(field("dataset"), &mut errors);
         let format = file::format(field("format"), &mut errors);
-        let options = field("options").map(|value| file::options(value, format, &mut errors));
+        let options = field("options").map(|value| file::options(value, &mut errors));
         let request = Self {
             dataset,
             format,
@@ -163,6 +165,19 @@ impl ExportRequest {
             notify: field("notify").map(|value| notify(value, &mut errors)).unwrap_or_default(),
         };
         if errors.0.is_empty() { Ok(request) } else { Err(errors.0) }
+    }
+
+    /// What is wrong with it that is wrong with any data set: targets at which nobody could be told, and options of another
+    /// format.
+    pub fn unfit(&self) -> Vec<FieldError> {
+        let mut errors = Errors::default();
+        file::check_options(self.options, self.format, &mut errors);
+        for (index, target) in self.notify.iter().enumerate() {
+            if let Err(problem) = target.check() {
+                errors.add(&format!("notify[{index}]"), problem);
+            }
+        }
+        errors.0
     }
 
     /// One text for each meaning: equal requests give equal bytes, however their JSON was written. What an intent's
@@ -222,8 +237,7 @@ fn columns(value: &Value, errors: &mut Errors) -> Vec<String> {
     let mut seen = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         let field = format!("columns[{index}]");
-        match item.as_str().filter(|text| (1..=COLUMN_BYTES_MAX).contains(&text.len()) && !has_control(text))
-        {
+        match item.as_str().filter(|text| is_line(text, COLUMN_BYTES_MAX)) {
             None => errors.add(&field, "must be the name of a column"),
             Some(text) if !seen.insert(text) => errors.add(&field, "names a column for the second time"),
             Some(_) => {}
@@ -290,14 +304,24 @@ fn notify_target(item: &Value) -> Result<NotifyTarget, &'static str> {
     let text = |key: &str| object.get(key).and_then(Value::as_str).ok_or(SHAPE);
     let channel = Channel::parse(text("channel")?).ok_or(SHAPE)?;
     let target = text("target")?.to_owned();
-    match channel {
-        Channel::Email if !is_mail_address(&target) => {
-            Err("its target must be a mail address such as a@example.org")
+    if !is_line(&target, TARGET_CHARACTERS_MAX) {
+        return Err("its target must be 1 to 2000 characters without control characters");
+    }
+    Ok(NotifyTarget { channel, target })
+}
+
+impl NotifyTarget {
+    /// Whether somebody could be told there, as far as the text says.
+    fn check(&self) -> Result<(), &'static str> {
+        match self.channel {
+            Channel::Email if !is_mail_address(&self.target) => {
+                Err("its target must be a mail address such as a@example.org")
+            }
+            Channel::Webhook if !is_webhook_url(&self.target) => {
+                Err("its target must be an http or https URL without user, password and fragment")
+            }
+            Channel::Email | Channel::Webhook => Ok(()),
         }
-        Channel::Webhook if !is_webhook_url(&target) => {
-            Err("its target must be an http or https URL without user, password and fragment")
-        }
-        Channel::Email | Channel::Webhook => Ok(NotifyTarget { channel, target }),
     }
 }
 
@@ -314,15 +338,13 @@ fn is_mail_address(text: &str) -> bool {
 }
 
 fn is_webhook_url(text: &str) -> bool {
-    text.len() <= URL_BYTES_MAX
-        && !has_control(text)
-        && Url::parse(text).is_ok_and(|url| {
-            matches!(url.scheme(), "http" | "https")
-                && url.has_host()
-                && url.username().is_empty()
-                && url.password().is_none()
-                && url.fragment().is_none()
-        })
+    Url::parse(text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.fragment().is_none()
+    })
 }
 
 fn is_line(text: &str, characters_max: usize) -> bool {

@@ -7,6 +7,11 @@ fn problems(body: &str) -> Vec<String> {
     errors.into_iter().map(|error| error.field).collect()
 }
 
+fn unfit(body: &str) -> Vec<String> {
+    let request = ExportRequest::parse(body.as_bytes()).expect("its shape is right");
+    request.unfit().into_iter().map(|error| error.field).collect()
+}
+
 #[test]
 fn the_least_request_names_a_data_set() {
     let request = ExportRequest::parse(br#"{"dataset": "orders"}"#).expect("a good request");
@@ -33,7 +38,16 @@ fn a_column_is_named_once() {
 
 #[test]
 fn a_target_that_could_break_out_of_a_mail_header_is_refused() {
-    for target in ["a@b\\r\\nBcc: c@d", "a b@c", "a@b@c", "@b", "a@", "<a@b>"] {
+    for target in ["a b@c", "a@b@c", "@b", "a@", "<a@b>"] {
+        let body =
+            format!(r#"{{"dataset": "orders", "notify": [{{"channel": "email", "target": "{target}"}}]}}"#);
+        assert_eq!(unfit(&body), ["notify[0]"], "{target}");
+    }
+}
+
+#[test]
+fn a_target_is_one_line() {
+    for target in [r"a@b\r\nBcc: c@d", "", &"a".repeat(2_001)] {
         let body =
             format!(r#"{{"dataset": "orders", "notify": [{{"channel": "email", "target": "{target}"}}]}}"#);
         assert_eq!(problems(&body), ["notify[0]"], "{target}");
@@ -45,7 +59,7 @@ fn a_webhook_is_http_without_credentials() {
     for target in ["ftp://a/b", "http://u:p@a/", "file:///etc/passwd", "/x", "http://a/#f", "javascript:1"] {
         let body =
             format!(r#"{{"dataset": "orders", "notify": [{{"channel": "webhook", "target": "{target}"}}]}}"#);
-        assert_eq!(problems(&body), ["notify[0]"], "{target}");
+        assert_eq!(unfit(&body), ["notify[0]"], "{target}");
     }
 }
 
@@ -89,13 +103,26 @@ fn everything_that_can_be_asked_for_is_in_the_canonical_text() {
 #[test]
 fn an_option_of_another_format_is_refused_with_those_that_there_are() {
     let body = br#"{"dataset": "orders", "format": "parquet", "options": {"delimiter": ";"}}"#;
-    let errors = ExportRequest::parse(body).expect_err("wrong");
+    let errors = ExportRequest::parse(body).expect("its shape is right").unfit();
     assert_eq!(errors[0].field, "options.delimiter");
     assert!(errors[0].problem.contains("parquet, which has none"), "{errors:?}");
     assert_eq!(
-        problems(r#"{"dataset": "a", "options": {"delimiter": ":", "header": 1}}"#),
-        ["options.delimiter", "options.header"]
+        problems(r#"{"dataset": "a", "options": {"delimiter": ":", "header": 1, "footer": 1}}"#),
+        ["options.delimiter", "options.header", "options.footer"]
     );
+}
+
+#[test]
+fn a_number_is_whole_however_it_is_written_and_nothing_that_was_rounded_is_one() {
+    let body =
+        br#"{"dataset": "orders", "filters": {"id": {"in": [7.0, -0.0, 1e3, 18446744073709551615, -1125899906842623.0]}}}"#;
+    let request = ExportRequest::parse(body).expect("good");
+    let values = request.filters["id"].one_of.clone().expect("values");
+    assert_eq!(values, ["7", "0", "1000", "18446744073709551615", "-1125899906842623"]);
+    for rounded in ["0.5", "1125899906842624.0", "9007199254740993.0", "1e17", "18446744073709551616"] {
+        let body = format!(r#"{{"dataset": "orders", "filters": {{"id": {{"eq": {rounded}}}}}}}"#);
+        assert_eq!(problems(&body), ["filters.id.eq"], "{rounded}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
+use object_store::signer::Signer;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
 use crate::Objects;
@@ -105,7 +106,7 @@ fn environment(beginnings: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-fn below<S: ObjectStore + MultipartStore>(store: S, prefix: &str) -> object_store::Result<Objects> {
+fn below<S: ObjectStore + MultipartStore + Signer>(store: S, prefix: &str) -> object_store::Result<Objects> {
     let prefix = Path::from_url_path(prefix)?;
     Ok(Objects::with_names(PrefixStore::new(store, prefix)))
 }

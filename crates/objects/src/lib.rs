@@ -7,6 +7,7 @@ mod cloud;
 pub mod codes;
 mod crypto;
 mod error;
+mod link;
 mod objects;
 mod place;
 mod probe;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::stream::{BoxStream, StreamExt, TryStreamExt};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
+use object_store::signer::Signer;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use crate::staged;
@@ -19,6 +20,8 @@ use crate::upload::Upload;
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
     parts: Parts,
+    /// Where the store can sign.
+    pub(crate) signer: Option<Arc<dyn Signer>>,
 }
 
 /// How the store keeps the parts of an upload that has not ended.
@@ -50,13 +53,17 @@ impl Deref for Objects {
 impl Objects {
     /// A store in a directory.
     pub(crate) fn in_directory(store: Arc<dyn ObjectStore>, directory: PathBuf) -> Self {
-        Self { store, parts: Parts::Staged(directory) }
+        Self { store, parts: Parts::Staged(directory), signer: None }
     }
 
-    /// A store whose uploads have names.
-    pub(crate) fn with_names<S: ObjectStore + MultipartStore>(store: S) -> Self {
+    /// A store whose uploads have names, and which can sign.
+    pub(crate) fn with_names<S: ObjectStore + MultipartStore + Signer>(store: S) -> Self {
         let store = Arc::new(store);
-        Self { store: Arc::clone(&store) as Arc<dyn ObjectStore>, parts: Parts::Named(store) }
+        Self {
+            store: Arc::clone(&store) as Arc<dyn ObjectStore>,
+            signer: Some(Arc::clone(&store) as Arc<dyn Signer>),
+            parts: Parts::Named(store),
+        }
     }
 
     /// Begins an upload in parts. No byte of the object is there before [`Upload::name`] can be recorded.

@@ -33,7 +33,7 @@ mod worker;
 use serde::{Deserialize, Serialize};
 
 pub use admin::Admin;
-pub use api::Api;
+pub use api::{Api, Content};
 pub use credentials::{Credential, Credentials};
 pub use database::{Database, Databases};
 pub use deployment::Deployment;

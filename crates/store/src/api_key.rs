@@ -51,10 +51,14 @@ pub struct ApiKey {
     pub created_by: String,
     /// When it was made.
     pub created_at: Timestamp,
+    /// For how long it was made; absent for ever.
+    pub valid_seconds: Option<i64>,
     /// From when on it is refused, if ever.
     pub expires_at: Option<Timestamp>,
     /// Since when it is refused because somebody said so.
     pub revoked_at: Option<Timestamp>,
+    /// The key that it follows, where it was made by a rotation.
+    pub rotated_from: Option<ApiKeyId>,
 }
 
 /// What a request's key is judged by.
@@ -92,7 +96,9 @@ pub struct NewApiKey<'a> {
     /// The principal that makes it.
     pub created_by: &'a str,
     /// How long it is good for; absent for ever.
-    pub valid_seconds: Option<f64>,
+    pub valid_seconds: Option<i64>,
+    /// The key that it follows, where a rotation makes it.
+    pub rotated_from: Option<&'a ApiKeyId>,
 }
 
 fn scopes_from_row(row: &Row) -> Result<Vec<Scope>, StoreError> {
@@ -113,14 +119,19 @@ fn service_account_from_row(row: &Row) -> Result<ServiceAccountId, StoreError> {
 
 impl ApiKey {
     fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let rotated_from: Option<&str> = row.try_get("rotated_from")?;
         Ok(Self {
             api_key_id: id_from_row(row)?,
             service_account_id: service_account_from_row(row)?,
             scopes: scopes_from_row(row)?,
             created_by: row.try_get("created_by")?,
             created_at: row.try_get("created_at")?,
+            valid_seconds: row.try_get("valid_seconds")?,
             expires_at: row.try_get("expires_at")?,
             revoked_at: row.try_get("revoked_at")?,
+            rotated_from: rotated_from
+                .map(|text| decode("api_keys.rotated_from", text, ApiKeyId::parse))
+                .transpose()?,
         })
     }
 }
@@ -141,6 +152,7 @@ pub async fn insert(db: &impl GenericClient, key: &NewApiKey<'_>) -> Result<ApiK
                 &scopes,
                 &key.created_by,
                 &key.valid_seconds,
+                &key.rotated_from.map(ApiKeyId::as_str),
             ],
         )
         .await?;
@@ -180,6 +192,48 @@ pub async fn find_credential(
 pub async fn find(db: &impl GenericClient, api_key_id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
     let row = db.query_opt(include_str!("api_key/find.sql"), &[&api_key_id.as_str()]).await?;
     row.as_ref().map(ApiKey::from_row).transpose()
+}
+
+/// A key that still works, its row locked until the transaction ends. `None`: no key of this id does.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn lock_usable(
+    tx: &impl GenericClient,
+    api_key_id: &ApiKeyId,
+) -> Result<Option<ApiKey>, StoreError> {
+    let row = tx.query_opt(include_str!("api_key/lock_usable.sql"), &[&api_key_id.as_str()]).await?;
+    row.as_ref().map(ApiKey::from_row).transpose()
+}
+
+/// Lets a key end so many seconds from now, unless it ends before. `None`: there is no such key.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn retire(
+    tx: &impl GenericClient,
+    api_key_id: &ApiKeyId,
+    overlap_seconds: i64,
+) -> Result<Option<ApiKey>, StoreError> {
+    let row =
+        tx.query_opt(include_str!("api_key/retire.sql"), &[&api_key_id.as_str(), &overlap_seconds]).await?;
+    row.as_ref().map(ApiKey::from_row).transpose()
+}
+
+/// At most `limit` keys, of one service account where it is given, in the order of their ids, after this one.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn list(
+    db: &impl GenericClient,
+    of: Option<&ServiceAccountId>,
+    after: Option<&ApiKeyId>,
+    limit: i64,
+) -> Result<Vec<ApiKey>, StoreError> {
+    let (of, after) = (of.map(ServiceAccountId::as_str), after.map_or("", ApiKeyId::as_str));
+    let parameters: [Parameter<'_>; 3] = [(&of, Type::TEXT), (&after, Type::TEXT), (&limit, Type::INT8)];
+    let rows = db.query_typed(include_str!("api_key/list.sql"), &parameters).await?;
+    rows.iter().map(ApiKey::from_row).collect()
 }
 
 /// Revokes a key, or answers `None` where there is no such key. A second time changes nothing.

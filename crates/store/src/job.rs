@@ -265,7 +265,7 @@ pub async fn find(
     row.as_ref().map(view_from_row).transpose()
 }
 
-fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
+pub(crate) fn view_from_row(row: &Row) -> Result<JobView, StoreError> {
     let fence: Option<i64> = row.try_get("attempt_fence")?;
     let progress = match fence {
         Some(fence) => Some(Progress {

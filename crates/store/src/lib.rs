@@ -18,14 +18,17 @@ pub mod fact;
 pub mod generation;
 pub mod intent;
 pub mod job;
+pub mod listing;
 pub mod migrations;
 pub mod notification;
 pub mod overdue;
 mod passing;
 pub mod quarantine;
+pub mod quota;
 pub mod service_account;
 pub mod tenant;
 pub mod timeline;
+pub mod watched;
 
 pub use passing::{is_away, is_passing};
 

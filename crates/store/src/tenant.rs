@@ -16,10 +16,35 @@ pub struct Tenant {
     pub name: String,
     /// Whether its keys work.
     pub state: TenantState,
-    /// How many of its exports may run at once.
-    pub running_limit: i32,
+    /// What it may have.
+    pub limits: Limits,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+/// What a tenant may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many of its exports may run at once.
+    pub running: i32,
+    /// How many of its exports may wait at once.
+    pub waiting: i32,
+    /// How many rows its results of one UTC day may have; absent: any number.
+    pub rows_a_day: Option<i64>,
+    /// How many bytes its kept results may have; absent: any number.
+    pub bytes_kept: Option<i64>,
+}
+
+impl Limits {
+    /// The limits of a row of `export.tenants`.
+    pub(crate) fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            running: row.try_get("running_limit")?,
+            waiting: row.try_get("waiting_limit")?,
+            rows_a_day: row.try_get("rows_a_day_limit")?,
+            bytes_kept: row.try_get("bytes_kept_limit")?,
+        })
+    }
 }
 
 /// Whether a tenant's keys work.
@@ -54,7 +79,7 @@ impl Tenant {
             tenant_id: decode("tenants.tenant_id", row.try_get("tenant_id")?, TenantId::parse)?,
             name: row.try_get("name")?,
             state: decode("tenants.state", row.try_get("state")?, TenantState::parse)?,
-            running_limit: row.try_get("running_limit")?,
+            limits: Limits::from_row(row)?,
             created_at: row.try_get("created_at")?,
         })
     }
@@ -82,6 +107,34 @@ pub async fn insert(
 /// [`StoreError`].
 pub async fn find(db: &impl GenericClient, tenant_id: &TenantId) -> Result<Option<Tenant>, StoreError> {
     let row = db.query_opt(include_str!("tenant/find.sql"), &[&tenant_id.as_str()]).await?;
+    row.as_ref().map(Tenant::from_row).transpose()
+}
+
+/// One tenant, its row locked until the transaction ends.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn lock(tx: &impl GenericClient, tenant_id: &TenantId) -> Result<Option<Tenant>, StoreError> {
+    let row = tx.query_opt(include_str!("tenant/lock.sql"), &[&tenant_id.as_str()]).await?;
+    row.as_ref().map(Tenant::from_row).transpose()
+}
+
+/// Sets all that a tenant may have, or answers `None` where there is no such tenant.
+///
+/// # Errors
+/// [`StoreError`], also for a limit beyond what the columns' CHECKs let be.
+pub async fn limit(
+    tx: &impl GenericClient,
+    tenant_id: &TenantId,
+    limits: Limits,
+) -> Result<Option<Tenant>, StoreError> {
+    let Limits { running, waiting, rows_a_day, bytes_kept } = limits;
+    let row = tx
+        .query_opt(
+            include_str!("tenant/limit.sql"),
+            &[&tenant_id.as_str(), &running, &waiting, &rows_a_day, &bytes_kept],
+        )
+        .await?;
     row.as_ref().map(Tenant::from_row).transpose()
 }
 

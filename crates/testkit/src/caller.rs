@@ -1,10 +1,12 @@
 //! Who calls the api: a key, and what was answered.
 
 use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
 use crate::bounded::{WAIT_MAX, eventually};
+use crate::events::Events;
 
 /// A caller with its key.
 #[derive(Debug, Clone)]
@@ -61,7 +63,7 @@ impl Answer {
 
 impl Caller {
     pub(crate) fn new(base: Url, key: &str, tenant_id: Option<&str>) -> Self {
-        let http = Client::builder().timeout(WAIT_MAX).no_proxy().build();
+        let http = Client::builder().timeout(WAIT_MAX).no_proxy().redirect(Policy::none()).build();
         Self {
             http: http.unwrap_or_else(|error| panic!("no HTTP client: {error}")),
             base,
@@ -82,6 +84,12 @@ impl Caller {
         Self { base, ..self.clone() }
     }
 
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
     /// Its tenant.
     ///
     /// # Panics
@@ -94,6 +102,35 @@ impl Caller {
     /// GET.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(self.http.get(self.url(path))).await
+    }
+
+    /// GET with these headers.
+    pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(with(self.http.get(self.url(path)), headers)).await
+    }
+
+    /// HEAD with these headers.
+    pub async fn head_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(with(self.http.head(self.url(path)), headers)).await
+    }
+
+    /// PATCH of JSON.
+    pub async fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.send(self.http.patch(self.url(path)).json(body)).await
+    }
+
+    /// Begins to read an export's events, after the one of this id where there is one.
+    ///
+    /// # Panics
+    /// When no answer comes, or one that is no stream.
+    pub async fn follow(&self, export_id: &str, last_event_id: Option<&str>) -> Events {
+        let request = self.http.get(self.url(&format!("/v1/exports/{export_id}/events")));
+        let request = match last_event_id {
+            Some(id) => request.header("Last-Event-ID", id),
+            None => request,
+        };
+        let response = request.bearer_auth(&self.key).send().await;
+        Events::of(response.unwrap_or_else(|error| panic!("no answer: {error:?}")))
     }
 
     /// POST of JSON.
@@ -175,6 +212,10 @@ impl Caller {
         let bytes = response.bytes().await.unwrap_or_else(|error| panic!("the body broke off: {error:?}"));
         Answer { status, headers, bytes: bytes.to_vec() }
     }
+}
+
+fn with(request: RequestBuilder, headers: &[(&str, &str)]) -> RequestBuilder {
+    headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
 }
 
 /// The id in an export's representation.

@@ -16,6 +16,7 @@ use waybill_store::migrations;
 use crate::error::Error;
 use crate::problem::Answer;
 use crate::versioned::Versioned;
+use crate::watching::{Bounds, Watching};
 
 const SECONDS_OF_AN_HOUR: u64 = 60 * 60;
 
@@ -37,12 +38,17 @@ struct Shared {
     objects: Objects,
     publisher: Publisher,
     in_flight: Semaphore,
+    watching: Watching,
 }
 
 impl App {
     /// Makes the pools; none of them connects before it is asked to.
     pub(crate) fn new(context: &Context) -> Result<Self, Error> {
         let config = context.config.clone();
+        let bounds = Bounds {
+            watchers_max: config.api.watchers_max,
+            watchers_per_tenant_max: config.api.watchers_per_tenant_max,
+        };
         let publisher = Publisher::new(&config.deployment.source, context.topic_prefix())?;
         Ok(Self(Arc::new(Shared {
             export: context.pool(Schema::Export)?,
@@ -54,6 +60,7 @@ impl App {
                 .to_read()?,
             publisher,
             in_flight: Semaphore::new(config.api.requests_in_flight_max),
+            watching: Watching::new(bounds, context.shutdown.clone()),
             config,
         })))
     }
@@ -90,6 +97,11 @@ impl App {
     /// One permit a request that is being worked on.
     pub(crate) fn in_flight(&self) -> &Semaphore {
         &self.0.in_flight
+    }
+
+    /// Who waits for a change of an export.
+    pub(crate) fn watching(&self) -> &Watching {
+        &self.0.watching
     }
 
     /// The pool of export and outbox.

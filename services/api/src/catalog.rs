@@ -22,7 +22,7 @@ pub(crate) async fn datasets(
 ) -> Answer<Json<Value>> {
     principal.tenant(Scope::ExportsRead)?;
     let limit = page.limit()?;
-    let stored = dataset::list(&**app.export().await?, page.after.as_deref(), limit).await?;
+    let stored = dataset::list(&**app.export().await?, page.after_dataset()?, limit).await?;
     let next = Page::next(&stored, limit, |dataset| dataset.dataset.clone());
     let datasets: Vec<Value> =
         stored.into_iter().map(|stored| Ok(offered(&revision(stored)?))).collect::<Answer<_>>()?;

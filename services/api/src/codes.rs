@@ -15,6 +15,9 @@ pub const TENANT_SUSPENDED: &str = "tenant-suspended";
 /// An operator's key was used where only a tenant's has something to see.
 pub const TENANT_REQUIRED: &str = "tenant-required";
 
+/// The tenant has as much as it may have.
+pub const QUOTA_EXCEEDED: &str = "quota-exceeded";
+
 /// The request needs an `Idempotency-Key` and has none.
 pub const IDEMPOTENCY_KEY_REQUIRED: &str = "idempotency-key-required";
 /// The `Idempotency-Key` is too long, or holds what no header should.
@@ -42,6 +45,8 @@ pub const EXPORT_DELETED: &str = "export-deleted";
 pub const EXPORT_CANCELLED: &str = "export-cancelled";
 /// An export waits for an operator's decision.
 pub const EXPORT_QUARANTINED: &str = "export-quarantined";
+/// The file has none of the bytes that are wanted.
+pub const RANGE_NOT_SATISFIABLE: &str = "range-not-satisfiable";
 /// The selected result is not in the object store as it was verified.
 pub const RESULT_MISSING: &str = "result-missing";
 
@@ -51,6 +56,8 @@ pub const TENANT_NOT_FOUND: &str = "tenant-not-found";
 pub const SERVICE_ACCOUNT_NOT_FOUND: &str = "service-account-not-found";
 /// There is no such API key.
 pub const API_KEY_NOT_FOUND: &str = "api-key-not-found";
+/// The API key no longer works, so that it has nothing to hand on.
+pub const API_KEY_ENDED: &str = "api-key-ended";
 /// Another one has that name.
 pub const NAME_TAKEN: &str = "name-taken";
 /// There is no such data set, or no such revision of it.
@@ -63,6 +70,8 @@ pub const DATASET_CHECK_FAILED: &str = "dataset-check-failed";
 pub const SOURCE_UNKNOWN: &str = "source-unknown";
 /// The database that a data set lies in cannot be reached.
 pub const SOURCE_UNAVAILABLE: &str = "source-unavailable";
+/// What is asked for, as it is written, is nothing that can be had here and now.
+pub const REQUEST_UNFIT: &str = "request-unfit";
 /// The format cannot hold a column exactly.
 pub const COLUMN_NOT_EXPORTABLE: &str = "column-not-exportable";
 /// The export's state does not allow what was decided.

@@ -3,9 +3,13 @@
 mod accept;
 mod content;
 mod create;
+mod events;
 mod failure;
 mod file_name;
+mod listing;
 mod mismatch;
+mod quota;
+mod range;
 mod representation;
 mod retry;
 mod show;
@@ -14,10 +18,12 @@ mod verified;
 
 pub(crate) use content::content;
 pub(crate) use create::create;
+pub(crate) use events::events;
+pub(crate) use listing::{Wanted, list};
 pub(crate) use representation::representation;
 pub(crate) use retry::retry;
 pub(crate) use show::{find, show};
-pub(crate) use transition::{cancel, delete, refused};
+pub(crate) use transition::{Said, cancel, delete, refused};
 
 use waybill_domain::ids::ExportId;
 

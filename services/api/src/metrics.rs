@@ -9,6 +9,9 @@ pub(crate) const REQUEST_DURATION: &str = "waybill_http_request_duration_seconds
 /// Exports accepted.
 pub(crate) const EXPORTS_ACCEPTED: &str = "waybill_exports_accepted_total";
 
+/// Waits and event streams that are open.
+pub(crate) const EXPORTS_WATCHED: &str = "waybill_exports_watched";
+
 /// The metrics of this crate.
 pub const METRICS: &[Metric] = &[
     Metric {
@@ -27,6 +30,12 @@ pub const METRICS: &[Metric] = &[
         name: EXPORTS_ACCEPTED,
         kind: MetricKind::Counter,
         help: "Exports accepted: once an intent, however often it was sent.",
+        labels: &[],
+    },
+    Metric {
+        name: EXPORTS_WATCHED,
+        kind: MetricKind::Gauge,
+        help: "Waits for a change of an export, and event streams, that are open.",
         labels: &[],
     },
 ];

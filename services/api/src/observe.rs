@@ -10,8 +10,10 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::metrics::{REQUEST_DURATION, REQUESTS};
+use crate::preference::wait;
 use crate::problem::{Kind, Problem};
 use crate::request::{REQUEST_ID, request_id};
+use crate::router::EXPORT;
 
 /// Runs a request within its bounds and answers with its id, whatever comes of it.
 pub(crate) async fn observe(
@@ -31,7 +33,7 @@ pub(crate) async fn observe(
         http.route = route,
         service_account_id = tracing::field::Empty,
     );
-    let mut response = bounded(&app, request, next).instrument(span.clone()).await;
+    let mut response = bounded(&app, &route, request, next).instrument(span.clone()).await;
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
@@ -45,11 +47,15 @@ pub(crate) async fn observe(
     response
 }
 
-async fn bounded(app: &App, request: Request, next: Next) -> Response {
-    let Ok(_permit) = app.in_flight().try_acquire() else {
+async fn bounded(app: &App, route: &str, request: Request, next: Next) -> Response {
+    // Whoever waits for a change works on nothing meanwhile; how many do is bounded where they wait.
+    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    let waits = wait(request.headers()).filter(|_| reads && route == EXPORT);
+    let permit = if waits.is_none() { Some(app.in_flight().try_acquire()) } else { None };
+    if let Some(Err(_none)) = permit {
         return Problem::new(&Kind::OVERLOADED, "Too many requests are being worked on.").into_response();
-    };
-    let limit = app.config().api.request_timeout();
+    }
+    let limit = app.config().api.request_timeout() + waits.unwrap_or_default();
     let answered = tokio::time::timeout(limit, next.run(request)).await;
     answered.unwrap_or_else(|_elapsed| {
         tracing::warn!(

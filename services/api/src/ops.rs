@@ -4,20 +4,31 @@ mod api_keys;
 mod datasets;
 mod decision;
 mod exports;
+mod limits;
 mod name;
 mod objects;
 mod outbox;
 mod parked;
 mod quarantine;
+mod rotation;
 mod tenants;
 
-pub(crate) use api_keys::{create_api_key, create_service_account, revoke_api_key};
-pub(crate) use datasets::{apply_dataset, check_dataset, list_datasets, show_dataset};
-pub(crate) use exports::{fail_export, release_export};
-pub(crate) use objects::{list_objects, list_unknown_objects};
-pub(crate) use outbox::{accept_topic, show_outbox};
-pub(crate) use parked::{
-    discard_all_parked, discard_parked, list_parked, retry_all_parked, retry_parked, show_parked,
+pub(crate) use api_keys::{
+    NewKey, NewServiceAccount, create_api_key, create_service_account, revoke_api_key,
 };
-pub(crate) use quarantine::{export_timeline, list_exports, show_export};
-pub(crate) use tenants::{create_tenant, list_tenants, resume_tenant, suspend_tenant};
+pub(crate) use datasets::{
+    Apply, Check, Which as WhichRevision, apply_dataset, check_dataset, list_datasets, show_dataset,
+};
+pub(crate) use exports::{fail_export, release_export};
+pub(crate) use limits::limit_tenant;
+pub(crate) use objects::{Wanted as ObjectsWanted, list_objects, list_unknown_objects};
+pub(crate) use outbox::{Accepted as AcceptedTopic, accept_topic, show_outbox};
+pub(crate) use parked::{
+    About as ParkedAbout, Asked as ParkedAsked, discard_all_parked, discard_parked, list_parked,
+    retry_all_parked, retry_parked, show_parked,
+};
+pub(crate) use quarantine::{Wanted as ExportsWanted, export_timeline, list_exports, show_export};
+pub(crate) use rotation::{Wanted as KeysWanted, list_api_keys, rotate_api_key};
+pub(crate) use tenants::{
+    NewTenant, create_tenant, list_tenants, not_found as tenant_not_found, resume_tenant, suspend_tenant,
+};

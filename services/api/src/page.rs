@@ -1,13 +1,14 @@
 //! Lists come in pages: `limit` entries after the one that `after` names.
 
 use serde::Deserialize;
+use waybill_domain::export::is_dataset_name;
 
 use crate::problem::{Answer, Problem};
 
 /// How many entries a page has when the caller says nothing.
 const ENTRIES_DEFAULT: i64 = 100;
 /// The most entries of a page.
-const ENTRIES_MAX: i64 = 1_000;
+pub(crate) const ENTRIES_MAX: i64 = 1_000;
 
 /// Which part of a list is wanted.
 #[derive(Debug, Deserialize)]
@@ -29,11 +30,30 @@ impl Page {
         limit(self.limit, ENTRIES_DEFAULT, ENTRIES_MAX)
     }
 
+    /// The data set that the page before ended with.
+    pub(crate) fn after_dataset(&self) -> Answer<Option<&str>> {
+        let after = self.after.as_deref();
+        if after.is_none_or(is_dataset_name) {
+            return Ok(after);
+        }
+        Err(Problem::field("after", "must be the name of a data set"))
+    }
+
     /// What the next page's `after` is, unless this page was the last.
     pub(crate) fn next<T>(entries: &[T], limit: i64, name: impl Fn(&T) -> String) -> Option<String> {
         let full = usize::try_from(limit) == Ok(entries.len());
         entries.last().filter(|_| full).map(name)
     }
+}
+
+/// Reads an id of the query string. One that is none makes the request invalid: it is not what was asked for.
+pub(crate) fn id<T, E>(
+    field: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Answer<Option<T>> {
+    let malformed = |_malformed| Problem::field(field, "must be an id as it was answered");
+    text.map(parse).transpose().map_err(malformed)
 }
 
 /// A wanted number of entries, within its bound.

@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use waybill_domain::ids::{ServiceAccountId, TenantId};
+use waybill_domain::ids::{ApiKeyId, ServiceAccountId, TenantId};
 use waybill_store::api_key::{self, Credential, Scope};
 
 use crate::app::App;
@@ -15,6 +15,7 @@ use crate::problem::{Answer, Kind, Problem};
 pub(crate) struct Principal {
     /// Who calls: owner of intents, actor of decisions.
     pub(crate) service_account_id: ServiceAccountId,
+    api_key_id: ApiKeyId,
     tenant_id: Option<TenantId>,
     scopes: Vec<Scope>,
 }
@@ -26,6 +27,12 @@ impl Principal {
         self.tenant_id.as_ref().ok_or_else(|| {
             Problem::new(&Kind::TENANT_REQUIRED, "This key belongs to an operator, who owns no exports.")
         })
+    }
+
+    /// Lets whoever was let in stay, if its key would still let it in.
+    pub(crate) async fn again(&self, app: &App) -> Answer<()> {
+        let credential = api_key::find_credential(&**app.export().await?, &self.api_key_id).await?;
+        permitted(credential.ok_or_else(invalid)?).map(drop)
     }
 
     /// Lets only an operator pass.
@@ -84,7 +91,11 @@ fn presented(parts: &Parts) -> Answer<Bearer> {
 /// it no longer works.
 fn judge(bearer: &Bearer, credential: Option<Credential>) -> Answer<Principal> {
     let credential = credential.filter(|credential| bearer.matches(&credential.secret_sha256));
-    let credential = credential.ok_or_else(invalid)?;
+    permitted(credential.ok_or_else(invalid)?)
+}
+
+/// Whoever has proved to have a key, if that still works.
+fn permitted(credential: Credential) -> Answer<Principal> {
     if credential.revoked {
         return Err(Problem::new(&Kind::API_KEY_REVOKED, format!("{} was revoked.", credential.api_key_id)));
     }
@@ -95,6 +106,7 @@ fn judge(bearer: &Bearer, credential: Option<Credential>) -> Answer<Principal> {
         return Err(Problem::new(&Kind::TENANT_SUSPENDED, "The tenant of this key is suspended."));
     }
     Ok(Principal {
+        api_key_id: credential.api_key_id,
         service_account_id: credential.service_account_id,
         tenant_id: credential.tenant_id,
         scopes: credential.scopes,

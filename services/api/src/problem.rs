@@ -4,7 +4,7 @@
 mod kind;
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use waybill_domain::export::FieldError;
@@ -30,12 +30,13 @@ pub(crate) struct Problem {
     kind: &'static Kind,
     detail: String,
     members: Vec<(&'static str, Value)>,
+    headers: Vec<(HeaderName, String)>,
 }
 
 impl Problem {
     /// A problem of this kind; `detail` speaks of this one occurrence and holds nothing that the caller may not see.
     pub(crate) fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), members: Vec::new() }
+        Self { kind, detail: detail.into(), members: Vec::new(), headers: Vec::new() }
     }
 
     /// A request with bad fields.
@@ -61,6 +62,17 @@ impl Problem {
     /// The same with one more member.
     pub(crate) fn with(mut self, member: &'static str, value: Value) -> Self {
         self.members.push((member, value));
+        self
+    }
+
+    /// The same with a time before which there is no use in another try.
+    pub(crate) fn retry_after(self, seconds: u32) -> Self {
+        self.header(RETRY_AFTER, seconds.to_string())
+    }
+
+    /// The same with a header.
+    pub(crate) fn header(mut self, name: HeaderName, value: String) -> Self {
+        self.headers.push((name, value));
         self
     }
 
@@ -125,6 +137,12 @@ impl IntoResponse for Problem {
         }
         if self.kind.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"waybill\""));
+        }
+        for (name, value) in self.headers {
+            // Numbers and what we wrote ourselves, which every header may hold.
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
         }
         response
     }

@@ -7,7 +7,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use uuid::Uuid;
+use waybill_domain::export::whole_number;
 use waybill_store::intent::IDEMPOTENCY_KEY_CHARACTERS_MAX;
 
 use crate::app::App;
@@ -90,10 +92,20 @@ impl FromRequest<App> for JsonBody {
 }
 
 impl JsonBody {
-    /// The body as this shape.
+    /// The body as this shape. A number such as `7.0` is a whole one, as JSON Schema has it.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Answer<T> {
-        serde_json::from_slice(&self.0)
-            .map_err(|error| Problem::field("", format!("is not as it should be: {error}")))
+        let read = || serde_json::from_value(whole(serde_json::from_slice(&self.0)?));
+        read().map_err(|error| Problem::field("", format!("is not as it should be: {error}")))
+    }
+}
+
+/// The same with whole numbers as such, however they are written.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Number(number) => whole_number(&number).map_or(Value::Number(number), Value::from),
+        Value::Array(items) => items.into_iter().map(whole).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, value)| (name, whole(value))).collect(),
+        Value::Null | Value::Bool(_) | Value::String(_) => value,
     }
 }
 
@@ -104,6 +116,10 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Parameters<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Answer<Self> {
+        // No text of Postgres can hold it, and so none of ours.
+        if parts.uri.query().is_some_and(|query| query.contains("%00")) {
+            return Err(Problem::field("query", "holds U+0000"));
+        }
         Query::try_from_uri(&parts.uri).map(|Query(parameters)| Self(parameters)).map_err(|rejection| {
             Problem::field("query", format!("is not as it should be: {}", cause(&rejection)))
         })

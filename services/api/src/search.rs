@@ -6,6 +6,7 @@ use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::IntoParams;
 use waybill_domain::search_text;
 use waybill_store::api_key::Scope;
 use waybill_store::document::{self, Hit};
@@ -24,10 +25,14 @@ const HITS_DEFAULT: i64 = 20;
 const HITS_MAX: i64 = 100;
 
 /// What is searched for.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
+    /// All of its parts must be found.
+    #[param(required, nullable = false, pattern = r"^[^\u0000]{1,500}$")]
     q: Option<String>,
+    #[param(nullable = false, minimum = 1, maximum = 100)]
     limit: Option<i64>,
 }
 
@@ -41,7 +46,7 @@ pub(crate) async fn search(
     let tenant_id = principal.tenant(Scope::ExportsRead)?;
     let limit = limit(wanted.limit, HITS_DEFAULT, HITS_MAX)?;
     let text = wanted.q.unwrap_or_default();
-    if !(1..=QUERY_CHARACTERS_MAX).contains(&text.trim().chars().count()) {
+    if !(1..=QUERY_CHARACTERS_MAX).contains(&text.chars().count()) {
         return Err(Problem::field("q", format!("is required: 1 to {QUERY_CHARACTERS_MAX} characters")));
     }
     let hits = match search_text::query(&text) {

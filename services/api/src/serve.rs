@@ -22,6 +22,7 @@ use crate::codes;
 use crate::error::Error;
 use crate::health::watch;
 use crate::router::router;
+use crate::watching::{listen, poll};
 
 /// How long requests and downloads that are under way may go on after the process was asked to end.
 const DRAIN_SECONDS_MAX: u64 = 20;
@@ -41,6 +42,8 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let listener = context.listen(address).await.map_err(|source| Error::Listen { address, source })?;
     context.begun();
     let watching = tokio::spawn(watch(app.clone(), context.health.clone(), context.shutdown.clone()));
+    let polling = tokio::spawn(poll(app.watching().clone(), app.export_pool().clone()));
+    let listening = tokio::spawn(listen(context.clone(), app.watching().clone()));
     let bounds = Bounds {
         connections_max: context.config.api.connections_max,
         header_timeout: context.config.api.header_timeout(),
@@ -49,7 +52,9 @@ pub async fn run(context: Context) -> Result<(), Error> {
     // Nobody is to connect to what is about to end.
     drop(listener);
     drain(connections).await;
-    watching.abort();
+    for task in [watching, polling, listening] {
+        task.abort();
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod refusal;
 
 use std::time::Duration;
 
+use reqwest::header::{ETAG, IF_NONE_MATCH};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use waybill_runtime::Secret;
@@ -27,6 +28,8 @@ pub(crate) enum Holder {
     Operator,
     /// A tenant's service account.
     Tenant,
+    /// Either; what it sees depends on which.
+    Any,
 }
 
 impl Holder {
@@ -35,7 +38,7 @@ impl Holder {
             Self::Operator => {
                 "ask an operator for a key with the scope ops; waybill api-key create --first makes the first one"
             }
-            Self::Tenant => {
+            Self::Tenant | Self::Any => {
                 "ask an operator for a key with the scopes exports:read and exports:write (waybill api-key create)"
             }
         }
@@ -47,6 +50,20 @@ pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
     key: Secret,
+}
+
+/// What is waited for.
+pub(crate) struct Wait<'a> {
+    /// What the caller has.
+    pub(crate) etag: Option<&'a str>,
+    /// How long; below [`READ_SECONDS_MAX`], after which silence is a failure.
+    pub(crate) seconds: u64,
+}
+
+/// What is other than it was.
+pub(crate) struct Changed {
+    pub(crate) body: Value,
+    pub(crate) etag: Option<String>,
 }
 
 /// A request's answer that is no refusal.
@@ -89,6 +106,27 @@ impl Client {
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, CommandError> {
         let response = self.send(self.request(Method::POST, path)?.json(body)).await?;
         Ok(read(response).await?.body)
+    }
+
+    /// PATCH of JSON.
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Result<Value, CommandError> {
+        let response = self.send(self.request(Method::PATCH, path)?.json(body)).await?;
+        Ok(read(response).await?.body)
+    }
+
+    /// GET of an export as soon as it is other than the caller has it, or after so many seconds. `None`: it is as it was.
+    pub(crate) async fn changed(&self, path: &str, wait: &Wait<'_>) -> Result<Option<Changed>, CommandError> {
+        let request = self.request(Method::GET, path)?.header("prefer", format!("wait={}", wait.seconds));
+        let request = match wait.etag {
+            Some(etag) => request.header(IF_NONE_MATCH, etag),
+            None => request,
+        };
+        let response = self.send(request).await?;
+        if response.status() == StatusCode::NOT_MODIFIED {
+            return Ok(None);
+        }
+        let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
+        Ok(Some(Changed { body: read(response).await?.body, etag }))
     }
 
     /// POST or DELETE of what the path and its parameters say alone.
@@ -138,7 +176,7 @@ impl Client {
                 .with_source(error)
                 .with_hint(format!("check {URL_VARIABLE}, and that `waybill run api` runs there"))
         })?;
-        if response.status().is_success() {
+        if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
             return Ok(response);
         }
         let status = response.status();

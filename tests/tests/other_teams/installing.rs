@@ -103,7 +103,10 @@ async fn each_part_may_do_its_own_and_no_more() {
     }
     let relay = team.database.role("relay").await;
     relay.batch_execute(&format!("SET search_path = {SCHEMA}")).await.expect("set");
-    relay.batch_execute("BEGIN").await.expect("one transaction, so that no midnight passes between the counts");
+    relay
+        .batch_execute("BEGIN")
+        .await
+        .expect("one transaction, so that no midnight passes between the counts");
     let ahead = upkeep::days_ahead(&relay).await.expect("a count");
     let made = upkeep::ensure_partitions(&relay, 20).await.expect("it keeps the outbox in shape");
     assert_eq!(i64::from(made), 2 * (20 - ahead), "events and batches of each day");

@@ -158,23 +158,26 @@ pub(super) fn compression(value: &Value, errors: &mut Errors) -> Option<Compress
     compression
 }
 
-pub(super) fn options(value: &Value, format: Format, errors: &mut Errors) -> FormatOptions {
+/// Names the options that are none of the format's.
+pub(super) fn check_options(options: FormatOptions, format: Format, errors: &mut Errors) {
     let known = format.options();
+    for name in options.said().into_iter().filter(|name| !known.contains(name)) {
+        let known =
+            if known.is_empty() { "has none".to_owned() } else { format!("has {}", known.join(", ")) };
+        errors
+            .add(&format!("options.{name}"), &format!("is no option of {}, which {known}", format.as_str()));
+    }
+}
+
+pub(super) fn options(value: &Value, errors: &mut Errors) -> FormatOptions {
     let Some(object) = value.as_object() else {
         errors.add("options", "must be an object of the format's options");
         return FormatOptions::default();
     };
     let mut options = FormatOptions::default();
-    for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
-        let field = format!("options.{name}");
-        if !known.contains(&name.as_str()) {
-            let known =
-                if known.is_empty() { "has none".to_owned() } else { format!("has {}", known.join(", ")) };
-            errors.add(&field, &format!("is no option of {}, which {known}", format.as_str()));
-            continue;
-        }
+    for (name, value) in object {
         if let Err(problem) = set(&mut options, name, value) {
-            errors.add(&field, problem);
+            errors.add(&format!("options.{name}"), problem);
         }
     }
     options
@@ -183,6 +186,7 @@ pub(super) fn options(value: &Value, format: Format, errors: &mut Errors) -> For
 fn set(options: &mut FormatOptions, name: &str, value: &Value) -> Result<(), &'static str> {
     let flag = || value.as_bool().map(Some).ok_or("must be true or false");
     match name {
+        known if value.is_null() && Format::ALL.iter().any(|format| format.options().contains(&known)) => {}
         "delimiter" => {
             let given = DELIMITERS.into_iter().find(|c| value.as_str() == Some(c.encode_utf8(&mut [0; 4])));
             options.delimiter = Some(given.ok_or(r#"must be ",", ";", "\t" or "|""#)?);
@@ -190,13 +194,14 @@ fn set(options: &mut FormatOptions, name: &str, value: &Value) -> Result<(), &'s
         "header" => options.header = flag()?,
         "byte_order_mark" => options.byte_order_mark = flag()?,
         "spreadsheet_safe" => options.spreadsheet_safe = flag()?,
-        _ => {
+        "wide_numbers" => {
             options.wide_numbers = Some(match value.as_str() {
                 Some("number") => WideNumbers::Number,
                 Some("text") => WideNumbers::Text,
                 _ => return Err(r#"must be "number" or "text""#),
             });
         }
+        _ => return Err("is no option of any format; docs/formats.md has them"),
     }
     Ok(())
 }

@@ -5,16 +5,16 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::{COLUMN_BYTES_MAX, Errors, has_control};
+use super::{COLUMN_BYTES_MAX, Errors, is_line};
 
 /// The most columns that one export may filter by.
 pub const FILTER_COLUMNS_MAX: usize = 32;
 /// The most values of one `in`.
 pub const FILTER_VALUES_MAX: usize = 1_000;
-/// The longest value, in bytes.
-pub const FILTER_VALUE_BYTES_MAX: usize = 1_000;
+/// The longest value, in characters.
+pub const FILTER_VALUE_CHARACTERS_MAX: usize = 1_000;
 
 /// What a column may be filtered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -127,7 +127,7 @@ pub(super) fn filters(value: &Value, errors: &mut Errors) -> Filters {
     let mut filters = Filters::new();
     for (column, given) in object {
         let field = format!("filters.{column}");
-        if !(1..=COLUMN_BYTES_MAX).contains(&column.len()) || has_control(column) {
+        if !is_line(column, COLUMN_BYTES_MAX) {
             errors.add(&field, "must be the name of a column");
             continue;
         }
@@ -206,16 +206,35 @@ fn range(field: &str, operand: &Value, errors: &mut Errors) -> Option<Range> {
     Some(range)
 }
 
-/// A value as text. JSON numbers with a fraction or an exponent are refused: what reads JSON has rounded them already.
+/// Below this (2⁵⁰) a whole number that is written with a fraction of zero or an exponent is read as itself, or as none that is
+/// whole: what reads JSON here may be off by a 64-bit float's last digit, which is far less than one.
+const WHOLE_FLOAT_MAX: f64 = 1_125_899_906_842_624.0;
+
+/// A value as text. JSON numbers with a fraction are refused, and large ones with an exponent: what reads JSON has rounded them
+/// already. One such as `7.0` is a whole number, as JSON Schema has it.
 fn scalar(value: &Value) -> Result<String, &'static str> {
     match value {
-        Value::String(text) if text.len() > FILTER_VALUE_BYTES_MAX => Err("is longer than a value may be"),
+        Value::String(text) if text.chars().count() > FILTER_VALUE_CHARACTERS_MAX => {
+            Err("is longer than a value may be")
+        }
         Value::String(text) if text.contains('\0') => Err("holds U+0000, which no text of Postgres does"),
         Value::String(text) => Ok(text.clone()),
         Value::Bool(flag) => Ok(flag.to_string()),
-        Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
-        Value::Number(_) => Err("must be written as a string, \"0.1\", so that no digit is lost"),
+        Value::Number(number) => {
+            let whole = whole_number(number).map(|whole| whole.to_string());
+            whole.ok_or("must be written as a string, \"0.1\", so that no digit is lost")
+        }
         Value::Null => Err("must be a value; for NULL there is is_null"),
         Value::Array(_) | Value::Object(_) => Err("must be a string, a whole number, true or false"),
     }
+}
+
+/// A number as a whole one, however it is written; nothing where it is none, or may have been rounded.
+pub fn whole_number(number: &Number) -> Option<Number> {
+    if number.is_i64() || number.is_u64() {
+        return Some(number.clone());
+    }
+    let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < WHOLE_FLOAT_MAX)?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and far within the bounds of i64")]
+    Some((float as i64).into())
 }

@@ -21,6 +21,22 @@ pub struct Api {
     pub requests_in_flight_max: usize,
     /// How long the result of an export is kept whose owner did not say; 0: until somebody deletes it.
     pub result_retention_hours: u64,
+    /// How a file is handed over.
+    pub content: Content,
+    /// How many waits and event streams are open at once; beyond that nobody is made to wait, and no stream begins.
+    pub watchers_max: usize,
+    /// How many of them are of one tenant.
+    pub watchers_per_tenant_max: usize,
+}
+
+/// How a file is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    /// By the api, which compares it with its digest on its way out.
+    Stream,
+    /// By the store, through a link of minutes; by the api where the store cannot sign.
+    Link,
 }
 
 impl Default for Api {
@@ -33,6 +49,9 @@ impl Default for Api {
             request_timeout_ms: 10_000,
             requests_in_flight_max: 512,
             result_retention_hours: 720,
+            content: Content::Stream,
+            watchers_max: 256,
+            watchers_per_tenant_max: 64,
         }
     }
 }

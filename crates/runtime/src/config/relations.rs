@@ -63,6 +63,7 @@ impl Config {
         self.one_form_of_each_secret()?;
         let rules =
             self.leases_and_timers().into_iter().chain(self.connections_and_leases()).chain(self.retention());
+        let rules = rules.chain(self.watchers());
         let rules = rules.chain(self.collection()).chain(self.observations()).chain(self.smallest_values());
         for Rule { first, relation, second, reason } in rules {
             if !relation.holds(first.1, second.1) {
@@ -137,6 +138,24 @@ impl Config {
                 ("the shortest deadline", 1000),
                 "a healthy mail server may take a second",
             ),
+        ]
+    }
+
+    fn watchers(&self) -> [Rule; 2] {
+        let watchers = ("api.watchers_max", self.api.watchers_max as u64);
+        [
+            Rule {
+                first: watchers,
+                relation: Relation::AtMost,
+                second: ("api.connections_max", self.api.connections_max as u64),
+                reason: "each of them holds a connection",
+            },
+            Rule {
+                first: ("api.watchers_per_tenant_max", self.api.watchers_per_tenant_max as u64),
+                relation: Relation::AtMost,
+                second: watchers,
+                reason: "one tenant cannot have more than all of them",
+            },
         ]
     }
 
@@ -241,6 +260,7 @@ impl Config {
             ("api.connections_max", self.api.connections_max as u64),
             ("api.header_timeout_ms", self.api.header_timeout_ms),
             ("api.requests_in_flight_max", self.api.requests_in_flight_max as u64),
+            ("api.watchers_per_tenant_max", self.api.watchers_per_tenant_max as u64),
             ("relay.poll_interval_ms", self.relay.poll_interval_ms),
             ("relay.observe_interval_ms", self.relay.observe_interval_ms),
             ("relay.page_rows", u64_of(self.relay.page_rows)),

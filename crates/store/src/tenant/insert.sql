@@ -3,4 +3,4 @@
 INSERT INTO export.tenants (tenant_id, name, running_limit)
 VALUES ($1, $2, $3)
 ON CONFLICT (name) DO NOTHING
-RETURNING tenant_id, name, state, running_limit, created_at;
+RETURNING tenant_id, name, state, running_limit, waiting_limit, rows_a_day_limit, bytes_kept_limit, created_at;

@@ -3,4 +3,4 @@
 UPDATE export.tenants
 SET state = 'suspended'
 WHERE tenant_id = $1
-RETURNING tenant_id, name, state, running_limit, created_at;
+RETURNING tenant_id, name, state, running_limit, waiting_limit, rows_a_day_limit, bytes_kept_limit, created_at;

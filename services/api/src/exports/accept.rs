@@ -1,7 +1,8 @@
 //! The one transaction that makes an export: intent, job, command and `requested` fact stand together or not at all.
 //!
 //! A COMMIT whose answer is lost is settled by reading back by the intent's key on another connection, never by
-//! guessing. Deliberately absent: NOTIFY inside the transaction, and any second place where an export begins.
+//! guessing. The quotas are judged once the intent is known to be new, and a refusal leaves nothing of it. Deliberately absent:
+//! NOTIFY inside the transaction, and any second place where an export begins.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -19,6 +20,7 @@ use waybill_store::job::{self, Job};
 
 use super::failure::{Failure, TRANSACTION_TRIES_MAX, committed};
 use super::not_found;
+use super::quota::admit;
 use super::transition::refused;
 use crate::app::App;
 use crate::catalog::revision;
@@ -117,11 +119,12 @@ async fn write(
     let Some(now) = intent::insert(tx, key, said, export_id).await? else {
         return Ok(None);
     };
+    admit(tx, acceptance.tenant_id).await?;
     let job = match wanted {
         Wanted::Export(request, spec) => {
             let owner = (acceptance.tenant_id, key.service_account_id);
             let kept = request.expiry.map_or_else(|| Ok(app.kept()), |expiry| expiry.kept(now));
-            let kept = kept.map_err(|error| Problem::fields(&[error]))?;
+            let kept = kept.map_err(|error| Problem::listing(&Kind::REQUEST_UNFIT, &[error]))?;
             let accepted = Lifecycle::accepted(now, kept);
             job::insert(tx, export_id, owner, (request, spec), &accepted, now).await?
         }
@@ -171,11 +174,18 @@ fn outcome_unknown() -> Problem {
 async fn specified(app: &App, request: &ExportRequest) -> Answer<Spec> {
     let stored = dataset::latest(&**app.export().await?, &request.dataset).await?;
     let Some(stored) = stored else {
-        return Err(Problem::field("dataset", "is none that there is; GET /v1/datasets lists them"));
+        let detail = format!("There is no data set {:?}.", request.dataset);
+        return Err(Problem::new(&Kind::DATASET_NOT_FOUND, detail));
     };
     let revision = revision(stored)?;
-    resolve(request, &revision).map_err(|refusal| match refusal {
-        Refusal::Fields(errors) => Problem::fields(&errors),
-        Refusal::Format(errors) => Problem::listing(&Kind::COLUMN_NOT_EXPORTABLE, &errors),
-    })
+    let mut unfit = request.unfit();
+    match resolve(request, &revision) {
+        Ok(spec) if unfit.is_empty() => return Ok(spec),
+        Err(Refusal::Format(errors)) if unfit.is_empty() => {
+            return Err(Problem::listing(&Kind::COLUMN_NOT_EXPORTABLE, &errors));
+        }
+        Ok(_) => {}
+        Err(refusal) => unfit.extend_from_slice(refusal.errors()),
+    }
+    Err(Problem::listing(&Kind::REQUEST_UNFIT, &unfit))
 }

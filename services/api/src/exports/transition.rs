@@ -11,6 +11,7 @@ use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use deadpool_postgres::{Object, Transaction};
 use serde::Deserialize;
+use utoipa::IntoParams;
 use waybill_domain::attempt::AttemptState;
 use waybill_domain::candidate::Cause as Unneeded;
 use waybill_domain::ids::{ExportId, TenantId};
@@ -32,10 +33,16 @@ use crate::problem::{Answer, Kind, Problem};
 use crate::request::{Parameters, PathId};
 
 /// What may be said with a decision.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Said {
     /// Why, for the record.
+    #[param(
+        nullable = false,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
+        max_length = 1_000
+    )]
     reason: Option<String>,
     /// Everything is done but kept: the answer, also a refusal, is that of the decision itself.
     #[serde(default)]

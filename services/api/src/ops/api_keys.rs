@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 use uuid::Uuid;
 use waybill_domain::ids::{ApiKeyId, ServiceAccountId};
 use waybill_operator::Outcome;
@@ -21,21 +22,32 @@ use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
 use crate::request::{JsonBody, PathId};
 
-/// The longest time a key with an end may be good for: ten years.
-const VALID_SECONDS_MAX: u32 = 315_360_000;
+/// The longest time a key with an end may be good for: ten years. The column's CHECK says the same.
+pub(super) const VALID_SECONDS_MAX: u32 = 315_360_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewServiceAccount {
+pub(crate) struct NewServiceAccount {
+    /// None: an operator's.
+    #[schema(pattern = "^ten_[0-9a-f]{32}$")]
     tenant_id: Option<String>,
+    #[schema(
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
+        max_length = 200
+    )]
     name: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewKey {
+pub(crate) struct NewKey {
+    #[schema(pattern = "^sva_[0-9a-f]{32}$")]
     service_account_id: String,
+    /// `exports:read` and `exports:write` of a tenant's account, `ops` of an operator's.
+    #[schema(min_items = 1)]
     scopes: Vec<String>,
+    /// None: for ever.
+    #[schema(minimum = 1, maximum = 315_360_000)]
     valid_seconds: Option<u32>,
 }
 
@@ -82,7 +94,8 @@ pub(crate) async fn create_api_key(
         secret_sha256: &bearer.secret_sha256(),
         scopes: &scopes,
         created_by: principal.service_account_id.as_str(),
-        valid_seconds: new.valid_seconds.map(f64::from),
+        valid_seconds: new.valid_seconds.map(i64::from),
+        rotated_from: None,
     };
     let made = api_key::insert(&**app.export().await?, &key).await?;
     tracing::info!(api_key_id = %made.api_key_id, "made an API key");
@@ -99,17 +112,26 @@ pub(crate) async fn revoke_api_key(
     body: JsonBody,
 ) -> Answer<Json<Value>> {
     decide(&app, &principal, &body, async |tx, _reason| {
-        let not_found = || Problem::new(&Kind::API_KEY_NOT_FOUND, format!("There is no API key {id:?}."));
-        let api_key_id = ApiKeyId::parse(&id).map_err(|_malformed| not_found())?;
-        let before = api_key::find(&**tx, &api_key_id).await?.ok_or_else(not_found)?;
-        let revoked = api_key::revoke(&**tx, &api_key_id).await?.ok_or_else(not_found)?;
+        let api_key_id = parse_id(&id)?;
+        let before = api_key::find(&**tx, &api_key_id).await?.ok_or_else(|| not_found(&id))?;
+        let revoked = api_key::revoke(&**tx, &api_key_id).await?.ok_or_else(|| not_found(&id))?;
         let outcome = Outcome { before: shown_key(&before), after: shown_key(&revoked) };
         Ok(Decided { action: "api-key.revoke", subject: &id, outcome })
     })
     .await
 }
 
-async fn find_account(app: &App, text: &str) -> Answer<ServiceAccount> {
+/// Reads a key's id strictly.
+pub(super) fn parse_id(text: &str) -> Answer<ApiKeyId> {
+    ApiKeyId::parse(text).map_err(|_malformed| not_found(text))
+}
+
+/// There is no such key.
+pub(super) fn not_found(text: &str) -> Problem {
+    Problem::new(&Kind::API_KEY_NOT_FOUND, format!("There is no API key {text:?}."))
+}
+
+pub(super) async fn find_account(app: &App, text: &str) -> Answer<ServiceAccount> {
     let not_found =
         || Problem::new(&Kind::SERVICE_ACCOUNT_NOT_FOUND, format!("There is no service account {text:?}."));
     let id = ServiceAccountId::parse(text).map_err(|_malformed| not_found())?;
@@ -141,7 +163,8 @@ fn shown(account: &ServiceAccount) -> Value {
     })
 }
 
-fn shown_key(key: &ApiKey) -> Value {
+/// A key, without anything secret.
+pub(super) fn shown_key(key: &ApiKey) -> Value {
     let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     json!({
         "api_key_id": key.api_key_id,
@@ -151,6 +174,7 @@ fn shown_key(key: &ApiKey) -> Value {
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
+        "rotated_from": key.rotated_from,
     })
 }
 

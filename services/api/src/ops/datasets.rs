@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
 use waybill_datasets::{Declaration, FileProblem, PinnedColumn, Revision, changes, parse};
 use waybill_runtime::{PoolError, chain};
 use waybill_source::{Examination, Level, examine};
@@ -20,16 +21,16 @@ use crate::request::{JsonBody, Parameters, PathId};
 /// How often a revision is tried to be made the next one, when somebody else applies the same data set.
 const APPLY_TRIES_MAX: u32 = 3;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Check {
+pub(crate) struct Check {
     /// The text of the file.
     file: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Apply {
+pub(crate) struct Apply {
     /// The text of the file.
     file: String,
     /// Whether only to say what would be changed.
@@ -38,9 +39,11 @@ struct Apply {
 }
 
 /// Which revision is wanted; the last one, if it is not said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Which {
+    #[param(nullable = false, minimum = 1)]
     revision: Option<i64>,
 }
 
@@ -105,7 +108,7 @@ pub(crate) async fn list_datasets(
 ) -> Answer<Json<Value>> {
     principal.operator()?;
     let limit = page.limit()?;
-    let stored = dataset::list(&**app.export().await?, page.after.as_deref(), limit).await?;
+    let stored = dataset::list(&**app.export().await?, page.after_dataset()?, limit).await?;
     let next = Page::next(&stored, limit, |dataset| dataset.dataset.clone());
     let datasets: Vec<Value> = stored.into_iter().map(shown).collect::<Answer<_>>()?;
     Ok(Json(json!({ "datasets": datasets, "next": next })))

@@ -9,13 +9,13 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::IntoParams;
 use waybill_domain::candidate::{CandidateState, Cause, Patience, Verdict, judge};
-use waybill_domain::ids::CandidateId;
+use waybill_domain::ids::{CandidateId, ExportId};
 use waybill_store::collection::{self, Found};
 
 use crate::app::App;
-use crate::exports::parse_id;
-use crate::page::Page;
+use crate::page::{self, Page};
 use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
 use crate::request::Parameters;
@@ -24,12 +24,17 @@ use crate::request::Parameters;
 const PREFIX: &str = "exports";
 
 /// Which candidates are wanted.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
+    #[param(nullable = false, pattern = "^(writing|verified|selected|condemned|deleted)$")]
     state: Option<String>,
+    #[param(nullable = false, pattern = "^exp_[0-9a-f]{32}$")]
     export_id: Option<String>,
+    #[param(nullable = false, pattern = "^can_[0-9a-f]{32}$")]
     after: Option<String>,
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
     limit: Option<i64>,
 }
 
@@ -42,8 +47,8 @@ pub(crate) async fn list_objects(
     principal.operator()?;
     let page = Page::new(wanted.after, wanted.limit);
     let limit = page.limit()?;
-    let after = page.after.as_deref().map(candidate_id).transpose()?;
-    let export_id = wanted.export_id.as_deref().map(parse_id).transpose()?;
+    let after = page::id("after", page.after.as_deref(), CandidateId::parse)?;
+    let export_id = page::id("export_id", wanted.export_id.as_deref(), ExportId::parse)?;
     let state = wanted.state.as_deref().map(state).transpose()?;
     let wanted = collection::Wanted { state, export_id: export_id.as_ref() };
     let found = collection::list(&**app.export().await?, wanted, after.as_ref(), limit).await?;
@@ -83,6 +88,9 @@ pub(crate) async fn list_unknown_objects(
 /// The next objects of the store, in the order of their keys.
 async fn read(app: &App, after: Option<&str>, limit: usize) -> Answer<Vec<ObjectMeta>> {
     let prefix = Path::from(PREFIX);
+    if after == Some("") {
+        return Err(Problem::field("after", "must be an object's key"));
+    }
     let offset = after.map(Path::parse).transpose();
     let offset =
         offset.map_err(|error| Problem::field("after", format!("must be an object's key: {error}")))?;
@@ -96,10 +104,6 @@ async fn read(app: &App, after: Option<&str>, limit: usize) -> Answer<Vec<Object
         );
         Problem::new(&Kind::OBJECT_STORE_UNAVAILABLE, "The object store did not answer.")
     })
-}
-
-fn candidate_id(text: &str) -> Answer<CandidateId> {
-    CandidateId::parse(text).map_err(|error| Problem::field("after", format!("is {error}")))
 }
 
 fn state(text: &str) -> Answer<CandidateState> {

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_postgres::IsolationLevel;
+use utoipa::IntoParams;
 use waybill_operator::{Proposal, status};
 use waybill_outbox::parked::look_into;
 
@@ -33,12 +34,15 @@ pub(crate) async fn show_outbox(State(app): State<App>, principal: Principal) ->
 }
 
 /// Which topic, and as what.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Accepted {
     #[serde(default)]
+    #[param(required, pattern = r"^[^\u0000]+$")]
     topic: String,
     #[serde(default)]
+    #[param(required, pattern = r"^[^\u0000]+$")]
     topic_id: String,
 }
 

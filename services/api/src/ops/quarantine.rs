@@ -7,6 +7,8 @@ use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::IntoParams;
+use waybill_domain::ids::ExportId;
 use waybill_domain::job::JobState;
 use waybill_store::job::{self, JobView};
 use waybill_store::quarantine::{self, Quarantined};
@@ -21,12 +23,16 @@ use crate::request::{Parameters, PathId};
 use crate::timeline;
 
 /// Which exports are wanted. Only one state is served: any other list of all tenants' exports has no bound.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
     /// Optional only so that whoever is no operator is told that, and not what is missing.
+    #[param(required, nullable = false, pattern = "^quarantined$")]
     state: Option<String>,
+    #[param(nullable = false, pattern = "^exp_[0-9a-f]{32}$")]
     after: Option<String>,
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
     limit: Option<i64>,
 }
 
@@ -43,7 +49,7 @@ pub(crate) async fn list_exports(
     }
     let page = page::Page::new(wanted.after, wanted.limit);
     let limit = page.limit()?;
-    let after = page.after.as_deref().map(parse_id).transpose()?;
+    let after = page::id("after", page.after.as_deref(), ExportId::parse)?;
     let exports = quarantine::list(&**app.export().await?, after.as_ref(), limit).await?;
     let next = page::Page::next(&exports, limit, |export| export.export_id.to_string());
     let exports: Vec<Value> = exports.iter().map(shown).collect();

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 use uuid::Uuid;
 use waybill_domain::ids::TenantId;
 use waybill_operator::Outcome;
@@ -13,7 +14,7 @@ use waybill_store::tenant::{self, Tenant, TenantState};
 use super::decision::{Decided, decide};
 use super::name::name;
 use crate::app::App;
-use crate::page::Page;
+use crate::page::{self, Page};
 use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
 use crate::request::{JsonBody, Parameters, PathId};
@@ -21,12 +22,17 @@ use crate::request::{JsonBody, Parameters, PathId};
 /// How many exports of a tenant run at once when nobody says otherwise.
 const RUNNING_LIMIT_DEFAULT: i32 = 2;
 /// The most that a tenant may run at once; the column's CHECK says the same.
-const RUNNING_LIMIT_MAX: i32 = 1_000;
+pub(super) const RUNNING_LIMIT_MAX: i32 = 1_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewTenant {
+pub(crate) struct NewTenant {
+    #[schema(
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
+        max_length = 200
+    )]
     name: String,
+    #[schema(minimum = 1, maximum = 1000)]
     running_limit: Option<i32>,
 }
 
@@ -59,7 +65,7 @@ pub(crate) async fn list_tenants(
 ) -> Answer<Json<Value>> {
     principal.operator()?;
     let limit = page.limit()?;
-    let after = page.after.as_deref().map(parse_id).transpose()?;
+    let after = page::id("after", page.after.as_deref(), TenantId::parse)?;
     let tenants = tenant::list(&**app.export().await?, after.as_ref(), limit).await?;
     let next = Page::next(&tenants, limit, |tenant| tenant.tenant_id.to_string());
     let tenants: Vec<Value> = tenants.iter().map(shown).collect();
@@ -113,16 +119,19 @@ pub(super) fn parse_id(text: &str) -> Answer<TenantId> {
 }
 
 /// There is no such tenant.
-pub(super) fn not_found(text: &str) -> Problem {
+pub(crate) fn not_found(text: &str) -> Problem {
     Problem::new(&Kind::TENANT_NOT_FOUND, format!("There is no tenant {text:?}."))
 }
 
-fn shown(tenant: &Tenant) -> Value {
+pub(super) fn shown(tenant: &Tenant) -> Value {
     json!({
         "tenant_id": tenant.tenant_id,
         "name": tenant.name,
         "state": tenant.state.as_str(),
-        "running_limit": tenant.running_limit,
+        "running_limit": tenant.limits.running,
+        "waiting_limit": tenant.limits.waiting,
+        "rows_a_day_limit": tenant.limits.rows_a_day,
+        "bytes_kept_limit": tenant.limits.bytes_kept,
         "created_at": tenant.created_at,
     })
 }

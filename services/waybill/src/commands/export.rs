@@ -24,13 +24,15 @@ Examples:
   waybill export create orders --name '2025 Q4' --notify-email me@example.org
   waybill export create orders --intent nightly-2026-01-31 --column order_id --column amount
   waybill export create orders --format parquet --filter 'ordered_at>=2026-01-01T00:00:00Z' --order newest
+  waybill export create orders --wait                   ends when the export does
   waybill export wait exp_…
   waybill export show exp_…                             with its timeline
   waybill export content exp_… --output orders.csv      checked against the export's digest
   waybill export cancel exp_… --reason 'asked for the wrong year'
   waybill export retry exp_…                            a new export that asks for the same as a failed one
   waybill export delete exp_… --reason 'no longer needed' --dry-run
-  waybill export list --state quarantined               for operators: what waits for a decision
+  waybill export list --label quarter=4 --state succeeded --limit 20
+  waybill export list --state quarantined               with an operator's key: what waits for a decision, of all tenants
   waybill export release exp_… --reason 'data repaired' --dry-run
   waybill export fail exp_… --reason 'takes its workers down' --yes";
 
@@ -83,15 +85,8 @@ pub(crate) enum ExportCommand {
         #[command(flatten)]
         decision: Decision,
     },
-    /// List the exports that wait for an operator, of all tenants
-    List {
-        /// The state they are in
-        #[arg(long, value_enum)]
-        state: list::Waiting,
-        /// The most to list; without it, all
-        #[arg(long, value_name = "EXPORTS", value_parser = clap::value_parser!(u16).range(1..=1000))]
-        limit: Option<u16>,
-    },
+    /// List exports, newest first; with an operator's key those that wait for an operator, of all tenants
+    List(list::List),
     /// Let a quarantined export try again
     Release {
         /// The export
@@ -118,12 +113,13 @@ impl ExportCommand {
             | Self::Cancel { .. }
             | Self::Retry { .. }
             | Self::Delete { .. } => Holder::Tenant,
-            Self::List { .. } | Self::Release { .. } | Self::Fail { .. } => Holder::Operator,
+            Self::List(_) => Holder::Any,
+            Self::Release { .. } | Self::Fail { .. } => Holder::Operator,
         }
     }
 }
 
-/// Calls the api with the key of `WAYBILL_API_KEY`: a tenant's, or an operator's for what decides and for `list`.
+/// Calls the api with the key of `WAYBILL_API_KEY`: a tenant's, or an operator's for what decides.
 pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), CommandError> {
     let client = Client::from_environment(command.holder())?;
     match command {
@@ -140,7 +136,7 @@ pub(crate) async fn run(command: ExportCommand, output: &Output) -> Result<(), C
         ExportCommand::Delete { export_id, decision } => {
             owner::delete(&client, &export_id, &decision, output).await
         }
-        ExportCommand::List { state, limit } => list::run(&client, state, limit, output).await,
+        ExportCommand::List(list) => list::run(&client, &list, output).await,
         ExportCommand::Release { export_id, decision } => {
             decide(&client, &export_id, "release", &decision, output).await
         }

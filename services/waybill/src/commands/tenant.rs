@@ -17,6 +17,9 @@ Examples:
   waybill tenant create acme
   waybill tenant create acme --running-limit 8
   waybill tenant list --json
+  waybill tenant limits ten_… --running 4 --rows-a-day 5000000 --reason 'larger contract'
+  waybill tenant limits ten_… --bytes-kept none --reason 'larger contract'
+  waybill tenant usage                      with a tenant's key: what it may have, and has
   waybill tenant suspend ten_… --reason 'contract ended' --dry-run
   waybill tenant suspend ten_… --reason 'contract ended' --yes
   waybill tenant resume ten_… --reason 'contract renewed'
@@ -35,6 +38,10 @@ pub(crate) enum TenantCommand {
     },
     /// List the tenants
     List,
+    /// Change what a tenant may have; what is not said stays
+    Limits(Limits),
+    /// Show what the tenant of this key may have, and has
+    Usage,
     /// Suspend a tenant: its keys stop working at once, its waiting exports wait, its running ones end
     Suspend {
         /// The tenant
@@ -56,6 +63,74 @@ pub(crate) enum TenantCommand {
     },
 }
 
+/// What a tenant may have.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Limits {
+    /// The tenant
+    tenant_id: String,
+    /// How many of its exports may run at once
+    #[arg(long, value_name = "EXPORTS")]
+    running: Option<u32>,
+    /// How many of its exports may wait at once
+    #[arg(long, value_name = "EXPORTS")]
+    waiting: Option<u32>,
+    /// How many rows its results of one UTC day may have, or none for any number
+    #[arg(long, value_name = "ROWS", value_parser = number_or_none)]
+    rows_a_day: Option<Limit>,
+    /// How many bytes its kept results may have, or none for any number
+    #[arg(long, value_name = "BYTES", value_parser = number_or_none)]
+    bytes_kept: Option<Limit>,
+    #[command(flatten)]
+    decision: Decision,
+}
+
+/// A limit that there need not be.
+#[derive(Debug, Clone, Copy)]
+struct Limit(Option<u64>);
+
+fn number_or_none(text: &str) -> Result<Limit, &'static str> {
+    if text == "none" {
+        return Ok(Limit(None));
+    }
+    text.parse().map(|number| Limit(Some(number))).map_err(|_no_number| "expected a number or none")
+}
+
+/// The limits as the api calls them.
+const LIMITS: [&str; 4] = ["running_limit", "waiting_limit", "rows_a_day_limit", "bytes_kept_limit"];
+
+async fn limit(limits: &Limits, output: &Output) -> Result<(), CommandError> {
+    let client = Client::from_environment(Holder::Operator)?;
+    let path = format!("/v1/ops/tenants/{}", limits.tenant_id);
+    let said = [
+        limits.running.map(|running| json!(running)),
+        limits.waiting.map(|waiting| json!(waiting)),
+        limits.rows_a_day.map(|Limit(rows)| json!(rows)),
+        limits.bytes_kept.map(|Limit(bytes)| json!(bytes)),
+    ];
+    let judge = async |reason: &str, is_dry_run: bool| {
+        let mut body = json!({ "reason": reason, "dry_run": is_dry_run });
+        for (name, value) in LIMITS.iter().zip(&said) {
+            if let Some(value) = value {
+                body[*name] = value.clone();
+            }
+        }
+        client.patch(&path, &body).await
+    };
+    limits.decision.carry_out_by(judge, &LIMITS, output, |tenant| list(&json!([tenant]))).await
+}
+
+fn used(usage: &Value) -> String {
+    let rows: Vec<Vec<String>> = ["waiting", "running", "rows_a_day", "bytes_kept"]
+        .iter()
+        .map(|quota| {
+            let mut row = vec![(*quota).to_owned()];
+            row.extend(super::text::row(&usage[*quota], &["used", "limit"]));
+            row
+        })
+        .collect();
+    table(&["quota", "used", "limit"], &rows)
+}
+
 /// Calls the api as the operator of `WAYBILL_API_KEY`; the webhook key alone comes from the configuration.
 pub(crate) async fn run(
     command: TenantCommand,
@@ -74,6 +149,11 @@ pub(crate) async fn run(
             let client = Client::from_environment(Holder::Operator)?;
             let tenants = super::pages::all(&client, "/v1/ops/tenants", "tenants").await?;
             output.answer(&json!({ "tenants": tenants }), |answer| list(&answer["tenants"]))
+        }
+        TenantCommand::Limits(limits) => limit(&limits, output).await,
+        TenantCommand::Usage => {
+            let usage = Client::from_environment(Holder::Tenant)?.get("/v1/usage").await?;
+            output.answer(&usage, used)
         }
         TenantCommand::Suspend { tenant_id, decision } => {
             decide(&tenant_id, "suspend", &decision, output).await
@@ -115,7 +195,7 @@ fn text(tenant: &Value) -> String {
 }
 
 fn list(tenants: &Value) -> String {
-    let columns = ["tenant_id", "name", "state", "running_limit", "created_at"];
+    let columns = [&["tenant_id", "name", "state"][..], &LIMITS, &["created_at"]].concat();
     let rows: Vec<_> =
         tenants.as_array().into_iter().flatten().map(|tenant| super::text::row(tenant, &columns)).collect();
     table(&columns, &rows)

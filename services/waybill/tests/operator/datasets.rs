@@ -190,6 +190,6 @@ async fn an_export_is_asked_for_with_everything_that_can_be_typed_and_shown_with
     assert!(folder.join(format!("{export_id}.csv.gz")).exists(), "the file has the ending of its format");
     assert_eq!(
         caller.refused(&["export", "create", "orders", "--filter", "order_id=x"]).await,
-        (2, "request-invalid".to_owned())
+        (4, "request-unfit".to_owned())
     );
 }

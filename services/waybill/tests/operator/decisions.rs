@@ -47,7 +47,9 @@ async fn an_operator_looks_into_a_quarantined_export_tries_a_decision_out_and_ca
         (limited["exports"].as_array().map(Vec::len), &limited["next"]),
         (Some(1), &first.clone().into())
     );
-    assert_eq!(caller.refused(&list).await, (4, "scope-missing".to_owned()));
+    let own = caller.done(&list).await;
+    assert_eq!(own["exports"].as_array().map(Vec::len), Some(2), "a tenant sees its own");
+    assert_eq!(ops.refused(&["export", "list"]).await, (4, "scope-missing".to_owned()));
 
     let shown = ops.done(&["export", "show", &first]).await;
     assert_eq!((&shown["export"]["name"], &shown["export"]["lost_leases"]), (&"first".into(), &4.into()));

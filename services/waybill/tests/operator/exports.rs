@@ -128,7 +128,7 @@ async fn each_refusal_of_the_api_has_its_exit_code() {
     let (ops, caller, tenant) = caller(&system, &api, &shell).await;
 
     assert_eq!(caller.refused(&["export", "show", ABSENT]).await, (3, "export-not-found".to_owned()));
-    assert_eq!(caller.refused(&["export", "create", "nothing"]).await, (2, "request-invalid".to_owned()));
+    assert_eq!(caller.refused(&["export", "create", "nothing"]).await, (3, "dataset-not-found".to_owned()));
     assert_eq!(caller.refused(&["tenant", "list"]).await, (4, "scope-missing".to_owned()));
     assert_eq!(ops.refused(&["export", "show", ABSENT]).await, (3, "export-not-found".to_owned()));
     assert_eq!(ops.refused(&["export", "wait", ABSENT]).await, (4, "scope-missing".to_owned()));

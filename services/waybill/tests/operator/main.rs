@@ -2,6 +2,7 @@
 
 mod another_outbox;
 mod both_ways;
+mod callers;
 mod datasets;
 mod decisions;
 mod exports;

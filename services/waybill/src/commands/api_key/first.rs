@@ -68,7 +68,8 @@ async fn store(
         secret_sha256: &bearer.secret_sha256(),
         scopes: &[Scope::Ops],
         created_by: PRINCIPAL,
-        valid_seconds: valid_days.map(seconds).map(f64::from),
+        valid_seconds: valid_days.map(seconds).map(i64::from),
+        rotated_from: None,
     };
     let made = api_key::insert(&tx, &key).await?;
     let decided = NewDecision {

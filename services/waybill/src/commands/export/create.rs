@@ -75,6 +75,12 @@ pub(crate) struct Create {
     /// A URL that is told about the outcome
     #[arg(long = "notify-webhook", value_name = "URL")]
     webhooks: Vec<String>,
+    /// Follow it until it ends, as `export wait` does
+    #[arg(long)]
+    wait: bool,
+    /// With --wait: how long to wait at the most
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, requires = "wait")]
+    timeout: u64,
 }
 
 fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -83,6 +89,7 @@ fn label(text: &str) -> Result<(String, String), &'static str> {
 }
 
 pub(super) async fn run(client: &Client, create: Create, output: &Output) -> Result<(), CommandError> {
+    let follows = create.wait.then_some(create.timeout);
     let intent = create.intent.clone().unwrap_or_else(|| Uuid::now_v7().to_string());
     // Said before it is sent: whoever loses the answer can send the same intent again.
     output.note(&format!("intent {intent}"));
@@ -90,6 +97,11 @@ pub(super) async fn run(client: &Client, create: Create, output: &Output) -> Res
     let mut answer = answer.map_err(|error| with_intent(error, &intent))?;
     let is_new = answer.status == StatusCode::ACCEPTED;
     answer.body["intent"] = intent.into();
+    if let Some(seconds_max) = follows {
+        let export_id = text::of(&answer.body["export_id"]);
+        output.note(&export_id);
+        return super::wait::run(client, &export_id, seconds_max, output).await;
+    }
     output.answer(&answer.body, |export| {
         let known = if is_new { "" } else { "  (known intent)" };
         format!("{}  {}{known}", text::of(&export["export_id"]), text::of(&export["state"]))

@@ -10,12 +10,15 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::super::{CommandError, text};
 use super::duration;
-use crate::client::{Client, codes};
+use crate::client::{Client, Wait, codes};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// How often the export is looked at.
-const LOOK_INTERVAL_MS: u64 = 500;
+/// The least time between two looks.
+const LOOK_INTERVAL_MS: u64 = 200;
+
+/// How long the api may take to answer a look after which nothing is new.
+const LOOK_SECONDS_MAX: u64 = 15;
 
 pub(super) async fn run(
     client: &Client,
@@ -64,13 +67,15 @@ async fn follow(
     away: &mut Option<CommandError>,
 ) -> Result<Value, CommandError> {
     let path = format!("/v1/exports/{export_id}");
+    // A look is answered when there is something new; the interval only bounds how often an api is asked that lets nobody wait.
     let mut looks = interval(Duration::from_millis(LOOK_INTERVAL_MS));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut said = false;
+    let (mut etag, mut said) = (None, false);
     loop {
         looks.tick().await;
-        let export = match client.get(&path).await {
-            Ok(export) => export,
+        let wait = Wait { etag: etag.as_deref(), seconds: LOOK_SECONDS_MAX };
+        let changed = match client.changed(&path, &wait).await {
+            Ok(changed) => changed,
             Err(error) if error.exit == Exit::Unavailable => {
                 if !said {
                     progress.say(&format!("{error}; looking on until the time is over"));
@@ -85,11 +90,13 @@ async fn follow(
             }
         };
         *away = None;
-        progress.show(&export);
-        if !matches!(export["state"].as_str(), Some("pending" | "running")) {
+        let Some(changed) = changed else { continue };
+        progress.show(&changed.body);
+        if !matches!(changed.body["state"].as_str(), Some("pending" | "running")) {
             progress.end();
-            return Ok(export);
+            return Ok(changed.body);
         }
+        etag = changed.etag;
     }
 }
 
