@@ -206,9 +206,9 @@ fn range(field: &str, operand: &Value, errors: &mut Errors) -> Option<Range> {
     Some(range)
 }
 
-/// Below this (2⁵⁰) a whole number that is written with a fraction of zero or an exponent is read as itself, or as none that is
-/// whole: what reads JSON here may be off by a 64-bit float's last digit, which is far less than one.
-const WHOLE_FLOAT_MAX: f64 = 1_125_899_906_842_624.0;
+/// The first whole number that a 64-bit float cannot tell from its neighbour (2⁵³). Below it a number with a fraction of zero or an
+/// exponent is read as itself, because what reads JSON here reads floats exactly (`float_roundtrip`).
+const WHOLE_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A value as text. JSON numbers with a fraction are refused, and large ones with an exponent: what reads JSON has rounded them
 /// already. One such as `7.0` is a whole number, as JSON Schema has it.

@@ -49,7 +49,8 @@ pub(super) fn operations() -> Vec<Operation> {
         operate(Post, "/v1/ops/api-keys", "createApiKey", "Make a key")
             .body::<NewKey>()
             .answers::<ApiKey>("201", "Made, with the key, which is shown this once.")
-            .problem("404", "There is no such service account."),
+            .problem("404", "There is no such service account.")
+            .problem("422", "The scopes are not of the account's kind."),
         operate(Get, "/v1/ops/api-keys", "listApiKeys", "The keys, without anything secret")
             .query::<KeysWanted>()
             .answers::<ApiKeys>("200", "A page.")

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
+use waybill_domain::export::FieldError;
 use waybill_domain::ids::{ApiKeyId, ServiceAccountId};
 use waybill_operator::Outcome;
 use waybill_store::api_key::{self, ApiKey, NewApiKey, Scope};
@@ -21,6 +22,18 @@ use crate::bearer::Bearer;
 use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
 use crate::request::{JsonBody, PathId};
+
+/// A scope as it is written.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is of use")]
+enum ScopeName {
+    #[schema(rename = "exports:read")]
+    ExportsRead,
+    #[schema(rename = "exports:write")]
+    ExportsWrite,
+    #[schema(rename = "ops")]
+    Ops,
+}
 
 /// The longest time a key with an end may be good for: ten years. The column's CHECK says the same.
 pub(super) const VALID_SECONDS_MAX: u32 = 315_360_000;
@@ -44,7 +57,7 @@ pub(crate) struct NewKey {
     #[schema(pattern = "^sva_[0-9a-f]{32}$")]
     service_account_id: String,
     /// `exports:read` and `exports:write` of a tenant's account, `ops` of an operator's.
-    #[schema(min_items = 1)]
+    #[schema(min_items = 1, inline, value_type = Vec<ScopeName>)]
     scopes: Vec<String>,
     /// None: for ever.
     #[schema(minimum = 1, maximum = 315_360_000)]
@@ -142,13 +155,17 @@ pub(super) async fn find_account(app: &App, text: &str) -> Answer<ServiceAccount
 fn scopes(names: &[String], of_a_tenant: bool) -> Answer<Vec<Scope>> {
     let allowed: &[Scope] =
         if of_a_tenant { &[Scope::ExportsRead, Scope::ExportsWrite] } else { &[Scope::Ops] };
-    let scopes: Option<Vec<Scope>> =
-        names.iter().map(|name| Scope::parse(name).filter(|scope| allowed.contains(scope))).collect();
-    let mut scopes = scopes.filter(|scopes| !scopes.is_empty()).ok_or_else(|| {
-        let allowed: Vec<&str> = allowed.iter().map(|scope| scope.as_str()).collect();
+    let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ");
+    let scopes: Option<Vec<Scope>> = names.iter().map(|name| Scope::parse(name)).collect();
+    let mut scopes = scopes
+        .filter(|scopes| !scopes.is_empty())
+        .ok_or_else(|| Problem::field("scopes", format!("must be one or more of {}", words(&Scope::ALL))))?;
+    if !scopes.iter().all(|scope| allowed.contains(scope)) {
         let whose = if of_a_tenant { "a tenant's service account" } else { "an operator's service account" };
-        Problem::field("scopes", format!("must be one or more of {} for {whose}", allowed.join(", ")))
-    })?;
+        let problem = format!("must be one or more of {} for {whose}", words(allowed));
+        let error = FieldError { field: "scopes".to_owned(), problem };
+        return Err(Problem::listing(&Kind::REQUEST_UNFIT, &[error]));
+    }
     scopes.sort_unstable();
     scopes.dedup();
     Ok(scopes)

@@ -91,9 +91,8 @@ async fn read(app: &App, after: Option<&str>, limit: usize) -> Answer<Vec<Object
     if after == Some("") {
         return Err(Problem::field("after", "must be an object's key"));
     }
-    let offset = after.map(Path::parse).transpose();
-    let offset =
-        offset.map_err(|error| Problem::field("after", format!("must be an object's key: {error}")))?;
+    // What is no key of an object lies between those of two all the same.
+    let offset = after.map(|text| Path::parse(text).unwrap_or_else(|_no_key| Path::from(text)));
     let listed = app.objects().page(&prefix, offset.as_ref(), limit).await;
     listed.map_err(|error| {
         let detail = waybill_runtime::chain(&error);
