@@ -96,6 +96,20 @@ impl Postgres {
         format!("postgres://{SUPERUSER}:{}@127.0.0.1:{}/{database}", self.password, self.port)
     }
 
+    /// Makes its cluster as a standby of one that runs, which it follows once it is started. Its logins are then those of that one.
+    ///
+    /// # Errors
+    /// When it has a cluster already, PostgreSQL is not installed, or the other one refuses.
+    pub fn follow(&mut self, primary: &Self, undertaking: &Undertaking) -> Result<(), DevstackError> {
+        self.password.clone_from(&primary.password);
+        self.home.make()?;
+        let bin = find_postgres(primary.major()?)?;
+        let mut copy = self.home.command(&bin.join("pg_basebackup"));
+        copy.arg("-D").arg(self.data()).args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync"]);
+        copy.args(["--dbname", &primary.admin_url("postgres")]);
+        undertaking.run(&mut copy, "pg_basebackup", "install PostgreSQL 15 or later").map(drop)
+    }
+
     /// Starts it unless it runs, making the cluster first when there is none. Gives whether it had to.
     ///
     /// # Errors

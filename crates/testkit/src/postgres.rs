@@ -31,6 +31,25 @@ impl PrivatePostgres {
     /// When it does not start.
     #[must_use]
     pub fn start(settings: &[&str]) -> Self {
+        let server = Self::fresh(settings);
+        server.run();
+        server
+    }
+
+    /// Starts a standby of this one with these settings and waits until it answers.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn standby(&self, settings: &[&str]) -> Self {
+        let mut standby = Self::fresh(settings);
+        let followed = standby.postgres.follow(&self.postgres, &standby.premises.undertaking);
+        followed.unwrap_or_else(|error| panic!("{error}"));
+        standby.run();
+        standby
+    }
+
+    fn fresh(settings: &[&str]) -> Self {
         let premises = Premises::fresh("postgres");
         let credentials = Credentials::load(&premises.layout);
         let mut credentials = credentials.unwrap_or_else(|error| panic!("{error}"));
@@ -42,9 +61,7 @@ impl PrivatePostgres {
             .fold(postgres.unwrap_or_else(|error| panic!("{error}")), |postgres, setting| {
                 postgres.with_setting(setting)
             });
-        let server = Self { postgres, premises, frozen: Mutex::new(None) };
-        server.run();
-        server
+        Self { postgres, premises, frozen: Mutex::new(None) }
     }
 
     /// Starts it again after a [`PrivatePostgres::crash`], on the same data and under the same address. It then recovers.
