@@ -8,14 +8,11 @@ use jiff::Timestamp;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStoreExt};
 use waybill_domain::candidate::CandidateState;
-use waybill_objects::Objects;
+use waybill_objects::{EXPORTS, Objects};
 use waybill_store::{claim, collection};
 
 use crate::error::RoundError;
 use crate::metrics;
-
-/// Below this every key of ours begins.
-const PREFIX: &str = "exports";
 
 /// How many keys are compared at once.
 const PAGE_OBJECTS_MAX: usize = 1_000;
@@ -42,7 +39,7 @@ pub struct Surveyed {
 pub async fn survey(pool: &Pool, objects: &Objects) -> Result<Surveyed, RoundError> {
     // Only for what is wondered at, never for what goes.
     let now = claim::database_now(&**pool.get().await?).await?;
-    let mut listed = objects.list(Some(&Path::from(PREFIX))).try_chunks(PAGE_OBJECTS_MAX);
+    let mut listed = objects.list(Some(&Path::from(EXPORTS))).try_chunks(PAGE_OBJECTS_MAX);
     let mut surveyed = Surveyed::default();
     loop {
         let page = match listed.try_next().await {

@@ -1,10 +1,11 @@
 //! The keys that candidates lie under.
 
 use waybill_domain::ids::{ExportId, TenantId};
+use waybill_objects::EXPORTS;
 
 /// A key that no other attempt has: the fence keeps generations apart, the random part a generation's own repetitions.
 pub(crate) fn new(tenant_id: &TenantId, export_id: &ExportId, fence: i64) -> String {
-    format!("exports/{tenant_id}/{export_id}/{fence}-{}", uuid::Uuid::new_v4().simple())
+    format!("{EXPORTS}/{tenant_id}/{export_id}/{fence}-{}", uuid::Uuid::new_v4().simple())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use utoipa::IntoParams;
 use waybill_domain::candidate::{CandidateState, Cause, Patience, Verdict, judge};
 use waybill_domain::ids::{CandidateId, ExportId};
+use waybill_objects::EXPORTS;
 use waybill_store::collection::{self, Found};
 
 use crate::app::App;
@@ -19,9 +20,6 @@ use crate::page::{self, Page};
 use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
 use crate::request::Parameters;
-
-/// Below this every key of ours begins.
-const PREFIX: &str = "exports";
 
 /// Which candidates are wanted.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -87,7 +85,7 @@ pub(crate) async fn list_unknown_objects(
 
 /// The next objects of the store, in the order of their keys.
 async fn read(app: &App, after: Option<&str>, limit: usize) -> Answer<Vec<ObjectMeta>> {
-    let prefix = Path::from(PREFIX);
+    let prefix = Path::from(EXPORTS);
     if after == Some("") {
         return Err(Problem::field("after", "must be an object's key"));
     }
