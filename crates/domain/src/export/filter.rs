@@ -206,12 +206,12 @@ fn range(field: &str, operand: &Value, errors: &mut Errors) -> Option<Range> {
     Some(range)
 }
 
-/// The first whole number that a 64-bit float cannot tell from its neighbour (2⁵³). Below it a number with a fraction of zero or an
-/// exponent is read as itself, because what reads JSON here reads floats exactly (`float_roundtrip`).
+/// The first whole number that a 64-bit float cannot tell from its neighbour (2⁵³). Below it a number with a fraction of zero
+/// or an exponent is read as itself, because what reads JSON here reads floats exactly (`float_roundtrip`).
 const WHOLE_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// A value as text. JSON numbers with a fraction are refused, and large ones with an exponent: what reads JSON has rounded them
-/// already. One such as `7.0` is a whole number, as JSON Schema has it.
+/// A value as text. JSON numbers with a fraction are refused, and large ones with an exponent: what reads JSON has rounded
+/// them already. One such as `7.0` is a whole number, as JSON Schema has it.
 fn scalar(value: &Value) -> Result<String, &'static str> {
     match value {
         Value::String(text) if text.chars().count() > FILTER_VALUE_CHARACTERS_MAX => {
