@@ -96,7 +96,8 @@ impl Postgres {
         format!("postgres://{SUPERUSER}:{}@127.0.0.1:{}/{database}", self.password, self.port)
     }
 
-    /// Makes its cluster as a standby of one that runs, which it follows once it is started. Its logins are then those of that one.
+    /// Makes its cluster as a standby of one that runs, which it follows once it is started. Its logins are then those of
+    /// that one.
     ///
     /// # Errors
     /// When it has a cluster already, PostgreSQL is not installed, or the other one refuses.

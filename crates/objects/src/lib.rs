@@ -1,7 +1,8 @@
 //! Where the files of exports lie: one way to read `[object_store]`, and one to open it, for whoever writes there, reads
 //! there, collects there or looks whether one could.
 //!
-//! Deliberately absent: keys of objects but for how they begin (they are the worker's), and any decision about what may go (the collector's).
+//! Deliberately absent: keys of objects but for how they begin (they are the worker's), and any decision about what may
+//! go (the collector's).
 
 mod cloud;
 pub mod codes;
