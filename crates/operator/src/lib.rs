@@ -15,7 +15,7 @@ mod status;
 pub use decision::{Outcome, Proposal, carry_out};
 pub use error::Error;
 pub use parked::{Wanted, list, show};
-pub use reason::{line, reason};
+pub use reason::{REASON_CHARACTERS_MAX, line, reason};
 pub use refusal::{
     PARKED_BEHIND, PARKED_NOT_FOUND, PARKED_SETTLED, REQUEST_INVALID, Refusal, TOPIC_UNRECORDED, Wording,
 };

@@ -3,7 +3,7 @@
 use crate::refusal::Refusal;
 
 /// The longest reason, in characters.
-const REASON_CHARACTERS_MAX: usize = 1_000;
+pub const REASON_CHARACTERS_MAX: usize = 1_000;
 
 /// Why something is decided, without blanks around it.
 ///

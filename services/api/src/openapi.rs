@@ -5,7 +5,9 @@
 //! with the router's.
 
 mod asked;
+mod decided;
 mod exports;
+mod object;
 mod operating;
 mod operation;
 mod shapes;

@@ -20,7 +20,7 @@ pub(crate) use datasets::{
     Apply, Check, Which as WhichRevision, apply_dataset, check_dataset, list_datasets, show_dataset,
 };
 pub(crate) use exports::{fail_export, release_export};
-pub(crate) use limits::limit_tenant;
+pub(crate) use limits::{WAITING_LIMIT_MAX, limit_tenant};
 pub(crate) use objects::{Wanted as ObjectsWanted, list_objects, list_unknown_objects};
 pub(crate) use outbox::{Accepted as AcceptedTopic, accept_topic, show_outbox};
 pub(crate) use parked::{
@@ -28,7 +28,8 @@ pub(crate) use parked::{
     retry_all_parked, retry_parked, show_parked,
 };
 pub(crate) use quarantine::{Wanted as ExportsWanted, export_timeline, list_exports, show_export};
-pub(crate) use rotation::{Wanted as KeysWanted, list_api_keys, rotate_api_key};
+pub(crate) use rotation::{OVERLAP_SECONDS_MAX, Wanted as KeysWanted, list_api_keys, rotate_api_key};
 pub(crate) use tenants::{
-    NewTenant, create_tenant, list_tenants, not_found as tenant_not_found, resume_tenant, suspend_tenant,
+    NewTenant, RUNNING_LIMIT_MAX, create_tenant, list_tenants, not_found as tenant_not_found, resume_tenant,
+    suspend_tenant,
 };

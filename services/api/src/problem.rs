@@ -82,6 +82,13 @@ impl Problem {
         Self::new(&Kind::INTERNAL_ERROR, "The request could not be carried out because of an error of ours.")
     }
 
+    /// The object store failed a request: logged here with the cause, of which the caller sees none.
+    pub(crate) fn store_unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
+        let (kind, detail) = (&Kind::OBJECT_STORE_UNAVAILABLE, chain(error));
+        tracing::warn!(code = kind.code, detail, "the object store failed a request");
+        Self::new(kind, "The object store did not answer.")
+    }
+
     /// The HTTP status.
     #[cfg(test)]
     pub(crate) fn status(&self) -> StatusCode {

@@ -123,7 +123,7 @@ async fn link(app: &App, file: &File<'_>) -> Answer<Option<String>> {
         .objects()
         .link(&file.path, life, &content_disposition(file.job), media_type(&file.job.spec))
         .await;
-    Ok(link.map_err(|error| unavailable(&error))?.map(Into::into))
+    Ok(link.map_err(|error| Problem::store_unavailable(&error))?.map(Into::into))
 }
 
 fn head() -> GetOptions {
@@ -150,7 +150,7 @@ async fn open(app: &App, file: &File<'_>, options: GetOptions) -> Answer<GetResu
         Err(error @ object_store::Error::NotFound { .. }) => {
             return Err(missing(job, result, &error.to_string()));
         }
-        Err(error) => return Err(unavailable(&error)),
+        Err(error) => return Err(Problem::store_unavailable(&error)),
     };
     if i64::try_from(object.meta.size) != Ok(result.bytes) {
         return Err(missing(job, result, &format!("{} bytes instead of {}", object.meta.size, result.bytes)));
@@ -167,12 +167,6 @@ fn missing(job: &Job, result: &SelectedResult, detail: &str) -> Problem {
         "a selected result cannot be read"
     );
     Problem::new(&Kind::RESULT_MISSING, format!("The file of {} is not as it was verified.", job.export_id))
-}
-
-fn unavailable(error: &object_store::Error) -> Problem {
-    let detail = waybill_runtime::chain(error);
-    tracing::warn!(code = Kind::OBJECT_STORE_UNAVAILABLE.code, detail, "the object store failed a request");
-    Problem::new(&Kind::OBJECT_STORE_UNAVAILABLE, "The object store did not answer.")
 }
 
 fn not_ready(job: &Job) -> Problem {

@@ -5,11 +5,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{
-    AdditionalProperties, AnyOfBuilder, ArrayBuilder, KnownFormat, Object, ObjectBuilder, OneOfBuilder,
-    Schema, SchemaFormat, SchemaType, Type,
+    AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType,
+    Type,
 };
 use utoipa::{Number, PartialSchema, ToSchema};
 use waybill_domain::export::{
@@ -20,6 +19,7 @@ use waybill_domain::export::{
 use waybill_domain::span::DIGITS_MAX;
 
 use super::exports::DATASET;
+use super::object::{OrNull, closed, flag};
 use super::operation::text;
 
 /// No control characters.
@@ -54,41 +54,12 @@ impl ToSchema for Asked {
     }
 }
 
-/// What may be `null` as well.
-trait OrNull {
-    fn or_null(self) -> Self;
-}
-
-impl OrNull for ObjectBuilder {
-    fn or_null(self) -> Self {
-        let mut object: Object = self.build();
-        if let SchemaType::Type(of) = object.schema_type {
-            object.schema_type = SchemaType::from_iter([of, Type::Null]);
-        }
-        if let Some(values) = &mut object.enum_values {
-            values.push(Value::Null);
-        }
-        object.into()
-    }
-}
-
-/// An object without any member but the named ones.
-fn closed() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .additional_properties(Some(AdditionalProperties::FreeForm(false)))
-}
-
 fn one_of(values: &[&str]) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(values.iter().copied()))
 }
 
 fn line(characters_min: usize, characters_max: usize) -> ObjectBuilder {
     text(LINE).min_length(Some(characters_min)).max_length(Some(characters_max))
-}
-
-fn flag() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Boolean)
 }
 
 fn options() -> ObjectBuilder {

@@ -3,9 +3,10 @@
 use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::path::HttpMethod::{Get, Post};
 
+use super::decided::Reasoned;
 use super::exports::DATASET;
 use super::operation::Operation;
-use super::shapes::{Described, Export, Reasoned, Timeline};
+use super::shapes::{Described, Export, Timeline};
 use crate::ops::{
     AcceptedTopic, Apply, Check, ExportsWanted, ObjectsWanted, ParkedAbout, ParkedAsked, WhichRevision,
 };

@@ -8,62 +8,8 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-
-/// A decision that says no more than why.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Reasoned {
-    /// Why, for the record.
-    #[schema(
-        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
-        max_length = 1_000
-    )]
-    reason: String,
-    /// Everything is done but kept.
-    #[schema(nullable = false)]
-    dry_run: Option<bool>,
-}
-
-/// What a tenant may have; what is absent stays.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LimitsDecision {
-    #[schema(
-        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
-        max_length = 1_000
-    )]
-    reason: String,
-    #[schema(nullable = false)]
-    dry_run: Option<bool>,
-    #[schema(minimum = 1, maximum = 1000)]
-    running_limit: Option<i32>,
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    waiting_limit: Option<i32>,
-    /// `null` lifts it.
-    #[schema(minimum = 1)]
-    rows_a_day_limit: Option<i64>,
-    /// `null` lifts it.
-    #[schema(minimum = 1)]
-    bytes_kept_limit: Option<i64>,
-}
-
-/// How a key is followed by another one.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RotationDecision {
-    #[schema(
-        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
-        max_length = 1_000
-    )]
-    reason: String,
-    #[schema(nullable = false)]
-    dry_run: Option<bool>,
-    #[schema(minimum = 0, maximum = 7_776_000)]
-    overlap_seconds: Option<i64>,
-}
 
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]

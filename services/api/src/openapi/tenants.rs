@@ -3,10 +3,9 @@
 use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::path::HttpMethod::{Get, Patch, Post};
 
+use super::decided::{LimitsDecision, Reasoned, RotationDecision};
 use super::operation::Operation;
-use super::shapes::{
-    ApiKey, ApiKeys, LimitsDecision, Reasoned, RotationDecision, ServiceAccount, Tenant, Tenants,
-};
+use super::shapes::{ApiKey, ApiKeys, ServiceAccount, Tenant, Tenants};
 use crate::ops::{KeysWanted, NewKey, NewServiceAccount, NewTenant};
 
 fn operate(method: HttpMethod, path: &'static str, id: &str, summary: &str) -> Operation {

@@ -15,7 +15,7 @@ use crate::problem::{Answer, Problem};
 use crate::request::{JsonBody, PathId};
 
 /// The most exports that a tenant may have waiting; the column's CHECK says the same.
-const WAITING_LIMIT_MAX: i32 = 1_000_000;
+pub(crate) const WAITING_LIMIT_MAX: i32 = 1_000_000;
 
 /// The limits that change; what is absent stays, and `null` lifts one that there need not be.
 #[derive(Debug, Default, Deserialize)]

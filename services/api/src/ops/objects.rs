@@ -18,7 +18,7 @@ use waybill_store::collection::{self, Found};
 use crate::app::App;
 use crate::page::{self, Page};
 use crate::principal::Principal;
-use crate::problem::{Answer, Kind, Problem};
+use crate::problem::{Answer, Problem};
 use crate::request::Parameters;
 
 /// Which candidates are wanted.
@@ -92,15 +92,7 @@ async fn read(app: &App, after: Option<&str>, limit: usize) -> Answer<Vec<Object
     // What is no key of an object lies between those of two all the same.
     let offset = after.map(|text| Path::parse(text).unwrap_or_else(|_no_key| Path::from(text)));
     let listed = app.objects().page(&prefix, offset.as_ref(), limit).await;
-    listed.map_err(|error| {
-        let detail = waybill_runtime::chain(&error);
-        tracing::warn!(
-            code = Kind::OBJECT_STORE_UNAVAILABLE.code,
-            detail,
-            "the object store failed a request"
-        );
-        Problem::new(&Kind::OBJECT_STORE_UNAVAILABLE, "The object store did not answer.")
-    })
+    listed.map_err(|error| Problem::store_unavailable(&error))
 }
 
 fn state(text: &str) -> Answer<CandidateState> {

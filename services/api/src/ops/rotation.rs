@@ -26,7 +26,7 @@ use crate::request::{JsonBody, Parameters, PathId};
 /// How long a key goes on beside its successor when nobody says otherwise: a day.
 const OVERLAP_SECONDS_DEFAULT: i64 = 86_400;
 /// The longest that it may: 90 days.
-const OVERLAP_SECONDS_MAX: i64 = 7_776_000;
+pub(crate) const OVERLAP_SECONDS_MAX: i64 = 7_776_000;
 
 /// Which keys are wanted.
 #[derive(Debug, Deserialize, IntoParams)]

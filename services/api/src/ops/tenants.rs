@@ -22,7 +22,7 @@ use crate::request::{JsonBody, Parameters, PathId};
 /// How many exports of a tenant run at once when nobody says otherwise.
 const RUNNING_LIMIT_DEFAULT: i32 = 2;
 /// The most that a tenant may run at once; the column's CHECK says the same.
-pub(super) const RUNNING_LIMIT_MAX: i32 = 1_000;
+pub(crate) const RUNNING_LIMIT_MAX: i32 = 1_000;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
