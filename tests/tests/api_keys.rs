@@ -13,9 +13,7 @@ struct Scene {
 
 async fn scene() -> Scene {
     let system = System::fresh().await;
-    let api = system.start(&["api"]);
-    let operator = system.operator(&api).await;
-    let caller = system.tenant(&operator, "a tenant").await;
+    let (api, operator, caller) = system.called().await;
     let sql = "SELECT service_account_id FROM export.service_accounts WHERE tenant_id = $1";
     let admin = system.database.admin().await;
     let account = admin.query_one(sql, &[&caller.tenant_id()]).await.expect("the account").get(0);

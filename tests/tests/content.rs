@@ -14,9 +14,8 @@ struct Scene {
 }
 
 async fn scene_in(system: System) -> Scene {
-    let house = (system.start(&["api"]), system.start(&["worker"]));
-    let operator = system.operator(&house.0).await;
-    let caller = system.tenant(&operator, "a tenant").await;
+    let (api, operator, caller) = system.called().await;
+    let house = (api, system.start(&["worker"]));
     let export_id = caller.export("intent-1").await;
     let result = caller.settled(&export_id).await["result"].clone();
     let path = format!("/v1/exports/{export_id}/content");

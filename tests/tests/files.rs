@@ -17,10 +17,8 @@ struct Scene {
 
 async fn scene() -> Scene {
     let system = System::fresh().await;
-    let api = system.start(&["api"]);
+    let (api, operator, caller) = system.called().await;
     let worker = system.start(&["worker"]);
-    let operator = system.operator(&api).await;
-    let caller = system.tenant(&operator, "a tenant").await;
     Scene { system, operator, caller, _processes: vec![api, worker] }
 }
 

@@ -14,9 +14,7 @@ struct Scene {
 
 async fn scene() -> Scene {
     let system = System::fresh().await;
-    let api = system.start(&["api"]);
-    let operator = system.operator(&api).await;
-    let caller = system.tenant(&operator, "a tenant").await;
+    let (api, operator, caller) = system.called().await;
     let admin = system.database.admin().await;
     Scene { system, operator, caller, admin, _api: api }
 }

@@ -16,9 +16,7 @@ struct Scene {
 
 async fn scene() -> Scene {
     let system = System::fresh().await;
-    let api = system.start(&["api"]);
-    let operator = system.operator(&api).await;
-    let caller = system.tenant(&operator, "a tenant").await;
+    let (api, operator, caller) = system.called().await;
     Scene { system, operator, caller, _api: api }
 }
 

@@ -19,9 +19,7 @@ struct Scene {
 }
 
 async fn scene_in(system: System) -> Scene {
-    let api = system.start(&["api"]);
-    let operator = system.operator(&api).await;
-    let caller = system.tenant(&operator, "a tenant").await;
+    let (api, operator, caller) = system.called().await;
     let admin = system.database.admin().await;
     let export_id = caller.export("intent-1").await;
     Scene { system, admin, operator, caller, api, export_id }

@@ -133,6 +133,14 @@ impl System {
         Launch::command(arguments, self.settings()).start()
     }
 
+    /// An api, its first operator, and a tenant's caller.
+    pub async fn called(&self) -> (Process, Caller, Caller) {
+        let api = self.start(&["api"]);
+        let operator = self.operator(&api).await;
+        let caller = self.tenant(&operator, "a tenant").await;
+        (api, operator, caller)
+    }
+
     /// The first operator, with a key from the command that makes the first one.
     ///
     /// # Panics
