@@ -105,6 +105,20 @@ fn every_library_crate_depends_only_on_what_it_may_know() {
     }
 }
 
+/// What could ask a third party anything: the relay sends what stands in the row, so no registry or other service that is away
+/// can hold a row up, or have it parked.
+const CLIENTS: [&str; 5] = ["reqwest", "hyper", "hyper-util", "schema_registry_converter", "object_store"];
+
+#[test]
+fn the_relay_asks_nobody_but_postgres_and_kafka() {
+    let workspace = Workspace::read().dependencies();
+    for package in ["waybill-relay", "waybill-outbox", "waybill-topic-identity"] {
+        let dependencies = workspace.get(package).unwrap_or_else(|| panic!("{package} is gone"));
+        let found = CLIENTS.iter().find(|client| dependencies.contains(**client));
+        assert_eq!(found, None, "{package} may ask nobody else");
+    }
+}
+
 #[test]
 fn no_service_depends_on_a_service() {
     let workspace = Workspace::read().dependencies();
