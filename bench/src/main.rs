@@ -3,13 +3,21 @@
 //! A package of its own, because a measurement is worth something only if what measures, and what is measured beside it,
 //! are built as `waybill` itself is: optimised. Figures go to standard output, everything else to standard error.
 
+mod accept;
+mod client;
+mod export;
 mod figure;
+mod installation;
+mod lines;
 mod postgres;
 mod processor;
 mod progress;
 mod relay;
 mod rest;
+mod series;
+mod shares;
 mod stack;
+mod stall;
 mod topic;
 
 use std::path::PathBuf;
@@ -40,6 +48,10 @@ struct Arguments {
 enum Bench {
     /// The relay beside Debezium and beside a producer without a database.
     Relay,
+    /// Files beside `psql` and beside DuckDB.
+    Export,
+    /// Accepting exports beside `pgbench`, and small ones through everything.
+    Accept,
 }
 
 fn main() -> ExitCode {
@@ -67,6 +79,16 @@ fn run(arguments: &Arguments, undertaking: &Undertaking) -> Result<bool> {
         Bench::Relay => {
             let bench =
                 relay::Bench::new(&stack, undertaking, &progress, &arguments.waybill, arguments.quick);
+            runtime.block_on(bench.run())
+        }
+        Bench::Export => {
+            let bench =
+                export::Bench::new(&stack, undertaking, &progress, &arguments.waybill, arguments.quick);
+            runtime.block_on(bench.run())
+        }
+        Bench::Accept => {
+            let bench =
+                accept::Bench::new(&stack, undertaking, &progress, &arguments.waybill, arguments.quick);
             runtime.block_on(bench.run())
         }
     };

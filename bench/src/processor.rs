@@ -11,6 +11,8 @@ const TICKS_PER_SECOND: u64 = 100;
 pub(crate) enum Of {
     /// The process alone.
     Process(i32),
+    /// The children that the process has waited for, without itself.
+    Ended(i32),
     /// The process, its living children and those that it has waited for.
     Family(i32),
 }
@@ -19,6 +21,7 @@ pub(crate) enum Of {
 pub(crate) fn time(of: Of) -> Duration {
     let ticks = match of {
         Of::Process(pid) => ticks(pid, 2).unwrap_or(0),
+        Of::Ended(pid) => ticks(pid, 4).unwrap_or(0).saturating_sub(ticks(pid, 2).unwrap_or(0)),
         Of::Family(pid) => {
             let children = children(pid).into_iter().filter_map(|child| ticks(child, 4));
             ticks(pid, 4).unwrap_or(0) + children.sum::<u64>()

@@ -13,10 +13,7 @@ mod outbox;
 mod pace;
 mod report;
 mod rounds;
-mod series;
-mod shares;
 mod size;
-mod stall;
 mod standing;
 mod waybill;
 mod writers;
@@ -31,8 +28,8 @@ use self::debezium::{Debezium, Tuning};
 use self::report::Report;
 use self::rounds::{Rounds, WARM_UP};
 use self::size::Size;
-use self::waybill::Waybill;
 use crate::figure::Figure;
+use crate::installation::{DATABASE, Installation};
 use crate::postgres::connect;
 use crate::progress::Progress;
 use crate::stack::Stack;
@@ -61,9 +58,9 @@ impl<'run> Bench<'run> {
 
     /// Measures everything, round after round.
     pub(crate) async fn run(&self) -> Result<Vec<Figure>> {
-        let ours = self.database(waybill::DATABASE).await?;
+        let ours = self.database(DATABASE).await?;
         let peers = self.database(debezium::DATABASE).await?;
-        let waybill = Waybill::install(self.stack, self.undertaking, self.waybill)?;
+        let waybill = Installation::new(self.stack, self.undertaking, self.waybill)?;
         self.progress.say("Starting Debezium");
         let peer = Debezium::install(self.stack, self.undertaking, &peers).await;
         let rounds =

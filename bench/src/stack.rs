@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use waybill_devstack::{
@@ -14,7 +15,9 @@ use crate::progress::Progress;
 const STACK: &str = "bench";
 
 /// What a run starts, in the order in which it is stopped.
-const SERVICES: [&str; 4] = ["relay", "connect", "kafka", "postgres"];
+const SERVICES: [&str; 10] = [
+    "worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres",
+];
 
 /// Debezium reads by logical decoding, so everybody writes its log. No vacuum of one side's rows may fall into the other
 /// side's measurement; a laptop's log size would let checkpoints do so.
@@ -76,6 +79,21 @@ impl Stack {
     /// A free port for something that is about to listen.
     pub(crate) fn port(&self, name: &str) -> Result<u16> {
         Ok(Ports::load(&self.layout)?.take(name)?)
+    }
+
+    /// The port of something that listens.
+    pub(crate) fn known_port(&self, name: &str) -> Result<u16> {
+        Ports::load(&self.layout)?.get(name).with_context(|| format!("{name} has no port"))
+    }
+
+    /// Where the files of exports lie.
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.dir().join("objects")
+    }
+
+    /// `psql` as the administrator on the database.
+    pub(crate) fn psql(&self, database: &str) -> Result<Command> {
+        Ok(self.postgres.psql(database)?)
     }
 
     /// One of [`SERVICES`].

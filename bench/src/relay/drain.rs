@@ -8,9 +8,10 @@ use tokio_postgres::Client;
 use super::debezium::{Debezium, Tuning};
 use super::outbox::Outbox;
 use super::rounds::{Rounds, WARM_UP, per_second};
-use super::stall::{LOOK_INTERVAL, Stall};
+use crate::stall::{LOOK_INTERVAL, Stall};
 use super::standing::{Cost, Look, Standing};
-use super::waybill::Relay;
+use super::waybill;
+use crate::installation::Started;
 use crate::postgres::connect;
 use crate::topic::Topic;
 
@@ -40,7 +41,7 @@ impl Rounds<'_> {
         self.fill(Outbox::Waybill, topic.name(), rows).await?;
         let look = Look::prepare(&self.ours).await?;
         let (cost, before) = (Cost::read(&self.ours).await?, look.standing().await?);
-        let relay = self.waybill.start_relay()?;
+        let relay = waybill::start(&self.waybill, self.stack)?;
         let drained = self.drained(&relay, &look, before, rows, is_held).await;
         let peak_resident_bytes = relay.stop()?;
         let (took, batches) = drained?;
@@ -62,7 +63,7 @@ impl Rounds<'_> {
     /// How long the drain took, in how many batches.
     async fn drained(
         &self,
-        relay: &Relay,
+        relay: &Started,
         look: &Look<'_>,
         before: Standing,
         rows: u64,

@@ -9,7 +9,8 @@ use super::latency::Latencies;
 use super::outbox::Outbox;
 use super::rounds::{Rounds, per_second};
 use super::size::PACE_PER_SECOND;
-use super::stall::Stall;
+use crate::stall::Stall;
+use super::waybill;
 use super::writers::{self, Plan};
 use crate::topic::Topic;
 
@@ -31,7 +32,7 @@ pub(crate) struct Paced {
 impl Rounds<'_> {
     /// Behind our outbox.
     pub(crate) async fn pace_relay(&self, round: usize) -> Result<Paced> {
-        let relay = self.waybill.start_relay()?;
+        let relay = waybill::start(&self.waybill, self.stack)?;
         let processes = [("relay", relay.pid)];
         let paced = self.pace("relay", Outbox::Waybill, round, &processes).await;
         let checked = relay.check();

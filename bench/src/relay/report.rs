@@ -3,8 +3,8 @@
 use super::debezium::Tuning;
 use super::drain::Drain;
 use super::pace::Paced;
-use super::series::Series;
 use crate::figure::{Better, Figure};
+use crate::series::Series;
 
 const BENCH: &str = "relay";
 

@@ -7,10 +7,12 @@ use super::debezium;
 use super::event::Event;
 use super::outbox::Outbox;
 use super::size::{PARTITIONS, Size};
-use super::waybill::{self, Waybill};
-use super::{bare, shares::Shares};
+use super::waybill;
+use super::bare;
+use crate::installation::{DATABASE, Installation};
 use crate::processor::Of;
 use crate::progress::Progress;
+use crate::shares::Shares;
 use crate::stack::Stack;
 use crate::topic::Topic;
 
@@ -26,7 +28,7 @@ pub(crate) struct Rounds<'run> {
     pub(crate) ours: Client,
     /// Debezium's.
     pub(crate) peers: Client,
-    pub(crate) waybill: Waybill<'run>,
+    pub(crate) waybill: Installation<'run>,
 }
 
 impl Rounds<'_> {
@@ -34,7 +36,7 @@ impl Rounds<'_> {
     pub(crate) async fn send_bare(&self, round: usize) -> Result<f64> {
         let rows = self.rows(round);
         let topic = self.topic("bare", round).await?;
-        let mut settings = self.waybill.producer_settings()?;
+        let mut settings = waybill::producer_settings(&self.waybill)?;
         settings.push(("bootstrap.servers", self.stack.bootstrap()));
         let events: Vec<Event> = (0..rows).map(Event::of).collect();
         let meter = self.progress.begin("  bare producer", rows);
@@ -64,7 +66,7 @@ impl Rounds<'_> {
 
     pub(super) fn url(&self, outbox: Outbox) -> String {
         self.stack.database_url(match outbox {
-            Outbox::Waybill => waybill::DATABASE,
+            Outbox::Waybill => DATABASE,
             Outbox::Debezium => debezium::DATABASE,
         })
     }

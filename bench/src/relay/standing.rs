@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tokio_postgres::{Client, Statement};
 
-use super::stall::LOOK_INTERVAL;
+use crate::stall::LOOK_INTERVAL;
 
 /// How long the server may take to end the sessions of a process that is gone.
 const SESSION_END_MAX: Duration = Duration::from_secs(10);

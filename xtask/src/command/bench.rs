@@ -14,18 +14,20 @@ use crate::console::Console;
 use crate::place::Place;
 
 /// The benches that exist.
-const BENCHES: [&str; 1] = ["relay"];
+const BENCHES: [&str; 3] = ["relay", "export", "accept"];
 
 /// The stack that a bench makes for itself, and what runs in it, in the order in which it is stopped.
 const STACK: &str = "bench";
-const SERVICES: [&str; 4] = ["relay", "connect", "kafka", "postgres"];
+const SERVICES: [&str; 10] = [
+    "worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres",
+];
 
 /// As it is shipped: `waybill`, and what measures it.
 const RELEASE: [&str; 5] = ["--release", "--package", "waybill", "--package", "waybill-bench"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which one: relay.
+    /// Which one: relay, export or accept.
     name: Option<String>,
     /// The same work, smaller.
     #[arg(long)]

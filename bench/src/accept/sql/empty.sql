@@ -1,0 +1,1 @@
+TRUNCATE export.jobs, outbox.events CASCADE;
