@@ -11,11 +11,8 @@ mod script;
 mod size;
 mod through;
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use tokio_postgres::Client;
-use waybill_devstack::Undertaking;
 
 use self::callers::Callers;
 use self::pgbench::{Pgbench, Protocol};
@@ -25,12 +22,10 @@ use crate::client::Caller;
 use crate::figure::Figure;
 use crate::installation::{DATABASE, Installation, Started};
 use crate::lines::Table;
-use crate::postgres::connect;
 use crate::processor::Of;
-use crate::progress::Progress;
+use crate::run::Run;
 use crate::series::Series;
 use crate::shares::Shares;
-use crate::stack::Stack;
 
 /// The round that comes before the first and is not measured.
 const WARM_UP: usize = 0;
@@ -38,51 +33,41 @@ const WARM_UP: usize = 0;
 /// What is exported.
 const LINES: Table = Table { name: "lines", rows: ROWS_PER_EXPORT };
 
-/// One run.
+/// The bench.
 #[derive(Debug)]
 pub(crate) struct Bench<'run> {
-    stack: &'run Stack,
-    undertaking: &'run Undertaking,
-    progress: &'run Progress,
-    waybill: &'run Path,
+    run: &'run Run<'run>,
     size: Size,
 }
 
 impl<'run> Bench<'run> {
-    pub(crate) fn new(
-        stack: &'run Stack,
-        undertaking: &'run Undertaking,
-        progress: &'run Progress,
-        waybill: &'run Path,
-        quick: bool,
-    ) -> Self {
-        let size = if quick { Size::QUICK } else { Size::FULL };
-        Self { stack, undertaking, progress, waybill, size }
+    pub(crate) const fn new(run: &'run Run<'run>) -> Self {
+        Self { run, size: if run.quick { Size::QUICK } else { Size::FULL } }
     }
 
     /// Measures everything, round after round.
     pub(crate) async fn run(&self) -> Result<Vec<Figure>> {
-        let admin = connect(&self.stack.database_url("postgres")).await?;
-        admin.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.context("no database")?;
-        let db = connect(&self.stack.database_url(DATABASE)).await?;
-        let installation = Installation::new(self.stack, self.undertaking, self.waybill)?;
+        let db = self.run.database(DATABASE).await?;
+        let installation = self.run.installation()?;
         installation.run(&["topic", "apply"])?;
         let (callers, pgbench) = self.prepare(&db, &installation).await?;
         let mut report = Report::default();
         self.acceptances(&db, &installation, &callers, &pgbench, &mut report).await?;
         empty(&db).await?;
-        self.progress.say(&format!("{} exports through everything", self.size.through));
-        let through = through::Through { stack: self.stack, installation: &installation, db: &db };
+        self.run.progress.say(&format!("{} exports through everything", self.size.through));
+        let through = through::Through { stack: self.run.stack, installation: &installation, db: &db };
         report
             .through
-            .measure(self.progress, async || through.run(self.progress, &callers, self.size.through).await)
+            .measure(self.run.progress, async || {
+                through.run(self.run.progress, &callers, self.size.through).await
+            })
             .await;
         Ok(report.figures())
     }
 
     /// Makes the callers, and records what the api says to Postgres when it accepts.
     async fn prepare(&self, db: &Client, installation: &Installation<'_>) -> Result<(Callers, Pgbench)> {
-        self.progress.say("Recording what the api says to Postgres");
+        self.run.progress.say("Recording what the api says to Postgres");
         // What a superuser sets for a login holds from that login's next connection on.
         db.batch_execute("ALTER ROLE waybill_api SET log_statement = 'all'").await?;
         let api = self.start_api(installation)?;
@@ -94,7 +79,7 @@ impl<'run> Bench<'run> {
     }
 
     async fn record(&self, db: &Client, installation: &Installation<'_>) -> Result<(Callers, Pgbench)> {
-        let operator = Caller::operator(installation, self.stack.known_port("api")?).await?;
+        let operator = Caller::operator(installation, self.run.stack.known_port("api")?).await?;
         let callers = Callers::make(&operator, CALLERS).await?;
         LINES.make(db).await?;
         for tenant_id in callers.tenant_ids() {
@@ -103,13 +88,13 @@ impl<'run> Bench<'run> {
         LINES.settle(db).await?;
         operator.post("/v1/ops/datasets", &serde_json::json!({ "file": LINES.declaration() })).await?;
         db.batch_execute(include_str!("accept/sql/callers.sql")).await.context("no callers")?;
-        let recording = recorded::record(self.stack.service("postgres").log(), &callers).await?;
-        self.progress.say(&format!("  {} statements an acceptance", recording.len()));
-        Ok((callers, Pgbench::new(self.stack, &recording)?))
+        let recording = recorded::record(self.run.stack.service("postgres").log(), &callers).await?;
+        self.run.progress.say(&format!("  {} statements an acceptance", recording.len()));
+        Ok((callers, Pgbench::new(self.run.stack, &recording)?))
     }
 
     fn start_api(&self, installation: &Installation<'_>) -> Result<Started> {
-        installation.start(self.stack.service("api"), &["api"], self.stack.port("api-management")?)
+        installation.start(self.run.stack.service("api"), &["api"], self.run.stack.port("api-management")?)
     }
 
     /// Who accepts, in turns.
@@ -121,7 +106,7 @@ impl<'run> Bench<'run> {
         pgbench: &Pgbench,
         report: &mut Report,
     ) -> Result<()> {
-        let (size, progress) = (self.size, self.progress);
+        let (size, progress) = (self.size, self.run.progress);
         let api = self.start_api(installation)?;
         callers.wait().await?;
         let mut warmed_up = Report::default();
@@ -165,14 +150,14 @@ impl<'run> Bench<'run> {
             let shares = self.shares(&[("pgbench", Of::Ended(std::process::id().cast_signed()))]);
             let rate = pgbench.run(db, protocol, each).await?;
             let shares = shares.describe();
-            self.progress.say(&format!("  pgbench, {}: {rate:.0} a second; {shares}", protocol.name()));
+            self.run.progress.say(&format!("  pgbench, {}: {rate:.0} a second; {shares}", protocol.name()));
             Ok(rate)
         };
-        series.measure(self.progress, work).await;
+        series.measure(self.run.progress, work).await;
     }
 
     fn shares(&self, others: &[(&'static str, Of)]) -> Shares {
-        let postgres = self.stack.service("postgres").running().map_or(0, |running| running.pid);
+        let postgres = self.run.stack.service("postgres").running().map_or(0, |running| running.pid);
         let shared = [
             // A connection is a child of the server's.
             ("postgres", Of::Family(postgres)),

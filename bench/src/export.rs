@@ -12,11 +12,7 @@ mod sample;
 mod shape;
 mod size;
 
-use std::path::Path;
-
-use anyhow::{Context, Result};
-use tokio_postgres::Client;
-use waybill_devstack::Undertaking;
+use anyhow::Result;
 
 use self::ours::Ours;
 use self::peer::Peers;
@@ -24,41 +20,29 @@ use self::report::Report;
 use self::shape::Shape;
 use self::size::Size;
 use crate::figure::Figure;
-use crate::installation::{DATABASE, Installation};
+use crate::installation::DATABASE;
 use crate::lines::Table;
-use crate::postgres::connect;
-use crate::progress::Progress;
-use crate::stack::Stack;
+use crate::run::Run;
 
-/// One run.
+/// The bench.
 #[derive(Debug)]
 pub(crate) struct Bench<'run> {
-    stack: &'run Stack,
-    undertaking: &'run Undertaking,
-    progress: &'run Progress,
-    waybill: &'run Path,
+    run: &'run Run<'run>,
     size: Size,
 }
 
 impl<'run> Bench<'run> {
-    pub(crate) fn new(
-        stack: &'run Stack,
-        undertaking: &'run Undertaking,
-        progress: &'run Progress,
-        waybill: &'run Path,
-        quick: bool,
-    ) -> Self {
-        let size = if quick { Size::QUICK } else { Size::FULL };
-        Self { stack, undertaking, progress, waybill, size }
+    pub(crate) const fn new(run: &'run Run<'run>) -> Self {
+        Self { run, size: if run.quick { Size::QUICK } else { Size::FULL } }
     }
 
     /// Measures everything, round after round.
     pub(crate) async fn run(&self) -> Result<Vec<Figure>> {
-        let (progress, size) = (self.progress, self.size);
-        let db = self.database().await?;
-        let installation = Installation::new(self.stack, self.undertaking, self.waybill)?;
+        let (progress, size) = (self.run.progress, self.size);
+        let db = self.run.database(DATABASE).await?;
+        let installation = self.run.installation()?;
         installation.run(&["topic", "apply"])?;
-        let ours = Ours::begin(self.stack, &installation).await?;
+        let ours = Ours::begin(self.run.stack, &installation).await?;
         let [main, small, large] =
             [("lines", size.rows), ("lines_few", size.rows_few), ("lines_many", size.rows_many)]
                 .map(|(name, rows)| Table { name, rows });
@@ -66,7 +50,7 @@ impl<'run> Bench<'run> {
             table.fill(&db, ours.tenant_id(), progress).await?;
             ours.declare(table).await?;
         }
-        let peers = Peers::prepare(self.stack, self.undertaking, ours.tenant_id());
+        let peers = Peers::prepare(self.run.stack, self.run.undertaking, ours.tenant_id());
         let mut report = Report::default();
         for round in 1..=size.rounds {
             for shape in Shape::ALL {
@@ -82,11 +66,5 @@ impl<'run> Bench<'run> {
         }
         ours.end()?;
         Ok(report.figures(size))
-    }
-
-    async fn database(&self) -> Result<Client> {
-        let admin = connect(&self.stack.database_url("postgres")).await?;
-        admin.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.context("no database")?;
-        connect(&self.stack.database_url(DATABASE)).await
     }
 }

@@ -14,6 +14,7 @@ mod processor;
 mod progress;
 mod relay;
 mod rest;
+mod run;
 mod series;
 mod shares;
 mod stack;
@@ -28,6 +29,7 @@ use clap::Parser;
 use waybill_devstack::Undertaking;
 
 use crate::progress::Progress;
+use crate::run::Run;
 use crate::stack::Stack;
 
 /// Measures, on a Postgres and a Kafka of its own that are gone afterwards.
@@ -75,23 +77,20 @@ fn run(arguments: &Arguments, undertaking: &Undertaking) -> Result<bool> {
     let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
     let root = std::env::current_dir().context("cannot tell where this is")?;
     let stack = Stack::start(&root, undertaking, &progress)?;
-    let measured = match arguments.bench {
-        Bench::Relay => {
-            let bench =
-                relay::Bench::new(&stack, undertaking, &progress, &arguments.waybill, arguments.quick);
-            runtime.block_on(bench.run())
-        }
-        Bench::Export => {
-            let bench =
-                export::Bench::new(&stack, undertaking, &progress, &arguments.waybill, arguments.quick);
-            runtime.block_on(bench.run())
-        }
-        Bench::Accept => {
-            let bench =
-                accept::Bench::new(&stack, undertaking, &progress, &arguments.waybill, arguments.quick);
-            runtime.block_on(bench.run())
-        }
+    let run = Run {
+        stack: &stack,
+        undertaking,
+        progress: &progress,
+        waybill: &arguments.waybill,
+        quick: arguments.quick,
     };
+    let measured = runtime.block_on(async {
+        match arguments.bench {
+            Bench::Relay => relay::Bench::new(&run).run().await,
+            Bench::Export => export::Bench::new(&run).run().await,
+            Bench::Accept => accept::Bench::new(&run).run().await,
+        }
+    });
     stack.end(undertaking, &progress)?;
     let figures = measured?;
     for figure in &figures {

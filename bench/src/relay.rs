@@ -18,59 +18,49 @@ mod standing;
 mod waybill;
 mod writers;
 
-use std::path::Path;
-
-use anyhow::{Context, Result};
-use tokio_postgres::Client;
-use waybill_devstack::Undertaking;
+use anyhow::Result;
 
 use self::debezium::{Debezium, Tuning};
 use self::report::Report;
 use self::rounds::{Rounds, WARM_UP};
 use self::size::Size;
 use crate::figure::Figure;
-use crate::installation::{DATABASE, Installation};
-use crate::postgres::connect;
-use crate::progress::Progress;
-use crate::stack::Stack;
+use crate::installation::DATABASE;
+use crate::run::Run;
 
-/// One run.
+/// The bench.
 #[derive(Debug)]
 pub(crate) struct Bench<'run> {
-    stack: &'run Stack,
-    undertaking: &'run Undertaking,
-    progress: &'run Progress,
-    waybill: &'run Path,
+    run: &'run Run<'run>,
     size: Size,
 }
 
 impl<'run> Bench<'run> {
-    pub(crate) fn new(
-        stack: &'run Stack,
-        undertaking: &'run Undertaking,
-        progress: &'run Progress,
-        waybill: &'run Path,
-        quick: bool,
-    ) -> Self {
-        let size = if quick { Size::QUICK } else { Size::FULL };
-        Self { stack, undertaking, progress, waybill, size }
+    pub(crate) const fn new(run: &'run Run<'run>) -> Self {
+        Self { run, size: if run.quick { Size::QUICK } else { Size::FULL } }
     }
 
     /// Measures everything, round after round.
     pub(crate) async fn run(&self) -> Result<Vec<Figure>> {
-        let ours = self.database(DATABASE).await?;
-        let peers = self.database(debezium::DATABASE).await?;
-        let waybill = Installation::new(self.stack, self.undertaking, self.waybill)?;
-        self.progress.say("Starting Debezium");
-        let peer = Debezium::install(self.stack, self.undertaking, &peers).await;
-        let rounds =
-            Rounds { stack: self.stack, progress: self.progress, size: self.size, ours, peers, waybill };
+        let ours = self.run.database(DATABASE).await?;
+        let peers = self.run.database(debezium::DATABASE).await?;
+        let waybill = self.run.installation()?;
+        self.run.progress.say("Starting Debezium");
+        let peer = Debezium::install(self.run.stack, self.run.undertaking, &peers).await;
+        let rounds = Rounds {
+            stack: self.run.stack,
+            progress: self.run.progress,
+            size: self.size,
+            ours,
+            peers,
+            waybill,
+        };
         let mut report = Report::default();
         match peer {
             Ok(peer) => self.measure(&rounds, Some(&peer), &mut report).await,
             Err(error) => {
                 let why = format!("Debezium does not run: {error:#}");
-                self.progress.say(&why);
+                self.run.progress.say(&why);
                 report.without_peer(why.lines().next().unwrap_or_default());
                 self.measure(&rounds, None, &mut report).await;
             }
@@ -79,7 +69,7 @@ impl<'run> Bench<'run> {
     }
 
     async fn measure(&self, rounds: &Rounds<'_>, peer: Option<&Debezium>, report: &mut Report) {
-        let progress = self.progress;
+        let progress = self.run.progress;
         let mut warm_up = Report::default();
         progress.say("Warming up");
         self.drain_all(rounds, WARM_UP, peer, &mut warm_up).await;
@@ -105,7 +95,7 @@ impl<'run> Bench<'run> {
         peer: Option<&Debezium>,
         report: &mut Report,
     ) {
-        let progress = self.progress;
+        let progress = self.run.progress;
         report.relay.measure(progress, async || rounds.drain_relay(round, false).await).await;
         report.bare.measure(progress, async || rounds.send_bare(round).await).await;
         report.held.measure(progress, async || rounds.drain_relay(round, true).await).await;
@@ -114,11 +104,5 @@ impl<'run> Bench<'run> {
                 series.measure(progress, async || rounds.drain_peer(round, peer, tuning).await).await;
             }
         }
-    }
-
-    async fn database(&self, name: &str) -> Result<Client> {
-        let admin = connect(&self.stack.database_url("postgres")).await?;
-        admin.batch_execute(&format!("CREATE DATABASE {name}")).await.context("no database")?;
-        connect(&self.stack.database_url(name)).await
     }
 }

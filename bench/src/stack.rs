@@ -15,9 +15,8 @@ use crate::progress::Progress;
 const STACK: &str = "bench";
 
 /// What a run starts, in the order in which it is stopped.
-const SERVICES: [&str; 10] = [
-    "worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres",
-];
+const SERVICES: [&str; 10] =
+    ["worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres"];
 
 /// Debezium reads by logical decoding, so everybody writes its log. No vacuum of one side's rows may fall into the other
 /// side's measurement; a laptop's log size would let checkpoints do so.

@@ -63,9 +63,11 @@ impl Pgbench {
         command.arg("--file").arg(&self.script).env("PGPASSWORD", PASSWORD).env("PGHOST", "127.0.0.1");
         command.env("PGPORT", self.port.to_string()).env("PGUSER", "waybill_api").env("PGDATABASE", DATABASE);
         command.stdin(Stdio::null()).kill_on_drop(true);
-        let output = command.output().await.with_context(|| format!("{} does not start", self.program.display()))?;
+        let output =
+            command.output().await.with_context(|| format!("{} does not start", self.program.display()))?;
         let said = String::from_utf8_lossy(&output.stdout);
-        let failed = || format!("pgbench: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+        let failed =
+            || format!("pgbench: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
         ensure!(output.status.success(), failed());
         let stands = db.query_one("SELECT count(*) FROM export.intents", &[]).await?.get::<_, i64>(0);
         let wanted = each * CALLERS as u64;

@@ -125,7 +125,8 @@ impl Names {
     fn made_columns(&self, acceptances: u64) -> Vec<String> {
         let each = |acceptance| {
             let columns = self.made.iter();
-            columns.map(move |((prefix, _), number)| format!("bench.id('{prefix}_') AS m{number}_{acceptance}"))
+            columns
+                .map(move |((prefix, _), number)| format!("bench.id('{prefix}_') AS m{number}_{acceptance}"))
         };
         (0..acceptances).flat_map(each).collect()
     }
@@ -133,7 +134,12 @@ impl Names {
 
 /// One statement with `pgbench`'s variables in the place of parameters. Its comments are left out, as `pgbench` would look for
 /// variables in them.
-fn one_statement(statement: &Statement, values: &[Value], acceptance: u64, names: &mut Names) -> Result<String> {
+fn one_statement(
+    statement: &Statement,
+    values: &[Value],
+    acceptance: u64,
+    names: &mut Names,
+) -> Result<String> {
     let lines = statement.sql.lines().filter(|line| !line.trim_start().starts_with("--"));
     let sql = lines.collect::<Vec<_>>().join("\n");
     let sql = sql.trim().trim_end_matches(';');

@@ -109,7 +109,8 @@ impl Through<'_> {
         for (place, export_id) in accepted.exports.iter().step_by(step) {
             let timeline = callers.at(*place)?.get(&format!("/v1/exports/{export_id}/timeline")).await?;
             for (times, name) in took_ms.iter_mut().zip(STEPS) {
-                times.push(since_previous(&timeline, name).with_context(|| format!("no {name}: {timeline}"))?);
+                times
+                    .push(since_previous(&timeline, name).with_context(|| format!("no {name}: {timeline}"))?);
             }
         }
         for times in &mut took_ms {

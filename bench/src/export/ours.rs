@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::sample::{Account, Sample, Writer};
 use super::shape::Shape;
-use crate::lines::Table;
 use crate::client::{Caller, Tenant};
 use crate::installation::{Installation, Started};
+use crate::lines::Table;
 use crate::processor::peak_resident_bytes;
 use crate::stack::Stack;
 

@@ -10,8 +10,8 @@ use waybill_devstack::{Undertaking, cache_dir};
 
 use super::sample::{Account, Sample, Writer};
 use super::shape::Shape;
-use crate::lines::{COLUMNS, Table};
 use crate::installation::DATABASE;
+use crate::lines::{COLUMNS, Table};
 use crate::stack::Stack;
 
 /// Who writes the same files.

@@ -8,11 +8,11 @@ use tokio_postgres::Client;
 use super::debezium::{Debezium, Tuning};
 use super::outbox::Outbox;
 use super::rounds::{Rounds, WARM_UP, per_second};
-use crate::stall::{LOOK_INTERVAL, Stall};
 use super::standing::{Cost, Look, Standing};
 use super::waybill;
 use crate::installation::Started;
 use crate::postgres::connect;
+use crate::stall::{LOOK_INTERVAL, Stall};
 use crate::topic::Topic;
 
 /// How long a started relay may take until it holds the lease.

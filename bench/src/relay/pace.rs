@@ -9,9 +9,9 @@ use super::latency::Latencies;
 use super::outbox::Outbox;
 use super::rounds::{Rounds, per_second};
 use super::size::PACE_PER_SECOND;
-use crate::stall::Stall;
 use super::waybill;
 use super::writers::{self, Plan};
+use crate::stall::Stall;
 use crate::topic::Topic;
 
 /// What comes before, so that everybody is awake: events, and how many of them in a second.

@@ -3,12 +3,12 @@
 use anyhow::Result;
 use tokio_postgres::Client;
 
+use super::bare;
 use super::debezium;
 use super::event::Event;
 use super::outbox::Outbox;
 use super::size::{PARTITIONS, Size};
 use super::waybill;
-use super::bare;
 use crate::installation::{DATABASE, Installation};
 use crate::processor::Of;
 use crate::progress::Progress;
