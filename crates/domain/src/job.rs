@@ -240,6 +240,9 @@ pub enum Rejection {
         /// Where the job stands.
         state: JobState,
     },
+    /// Too late for more time: the tenant's slot may be another job's already.
+    #[error("the lease is over")]
+    LeaseOver,
     /// Nobody may claim it before this time.
     #[error("not due before {until}")]
     NotDue {
@@ -303,6 +306,9 @@ pub fn decide(job: &Lifecycle, command: Command, now: Timestamp) -> Result<Decis
         Command::Claim { lease } => claim(job, lease, now),
         Command::Renew { fence, lease } => {
             held(job, fence)?;
+            if job.lease_until.is_none_or(|until| until < now) {
+                return Err(Rejection::LeaseOver);
+            }
             Ok(silently(job.running(fence, now + lease), None))
         }
         Command::Complete { fence } => {

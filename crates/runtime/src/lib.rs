@@ -21,7 +21,7 @@ pub use chain::{causes, chain};
 pub use config::Config;
 pub use context::{Context, connect_as_admin};
 pub use health::Health;
-pub use pool::{Dedicated, PoolError, RowsCopied, SourceConnection};
+pub use pool::{CopyOut, Dedicated, PoolError, SourceConnection};
 pub use role::{Role, Schema};
 pub use role_error::RoleError;
 pub use secret::Secret;

@@ -5,16 +5,18 @@
 //! belong to whoever knows whether the work may be repeated.
 
 mod address;
-mod command_tag;
+mod copy_out;
 mod dedicated;
 mod error;
+mod handover;
 mod observed;
+mod sorted;
 mod sound;
 mod source;
 mod tls;
 
 pub use address::Address;
-pub use command_tag::RowsCopied;
+pub use copy_out::CopyOut;
 pub use dedicated::Dedicated;
 pub use error::PoolError;
 pub(crate) use observed::observe;

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio_postgres::{Client, CopyOutStream, Error};
+use tokio_postgres::{Client, Error};
 use waybill_datasets::Reading;
-use waybill_formats::{Plan, SESSION_SETTINGS};
+use waybill_formats::SESSION_SETTINGS;
 
 /// How long a reading transaction waits for a lock.
 pub(crate) const LOCK_TIMEOUT_MS: i64 = 10_000;
@@ -65,14 +65,6 @@ impl<'a> Snapshot<'a> {
     pub async fn estimate(&self, reading: &Reading) -> Result<Option<i64>, Error> {
         let plan: Value = self.client.query_one(&reading.explain(), &[]).await?.try_get(0)?;
         Ok(plan.pointer("/0/Plan/Plan Rows").and_then(Value::as_f64).map(|rows| rows as i64))
-    }
-
-    /// Starts the COPY of the rows.
-    ///
-    /// # Errors
-    /// Postgres refused, or does not answer.
-    pub async fn copy(&self, reading: &Reading, plan: &Plan) -> Result<CopyOutStream, Error> {
-        self.client.copy_out(&reading.copy(plan)).await
     }
 
     /// Ends the transaction. Whatever the server had still to say about the COPY was heard before this answers.

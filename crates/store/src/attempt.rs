@@ -42,7 +42,8 @@ pub async fn begin(
     Ok(())
 }
 
-/// Renews the lease of the job that this attempt holds and records its progress. `false`: fenced, nothing changed.
+/// Renews the lease of the job that this attempt holds and records its progress. `false`: fenced, or the lease is over;
+/// nothing changed.
 ///
 /// # Errors
 /// Postgres refused the statement.

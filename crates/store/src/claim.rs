@@ -59,7 +59,7 @@ pub async fn running(db: &impl GenericClient, tenant_id: &TenantId) -> Result<i6
     Ok(row.try_get("running")?)
 }
 
-/// Picks and locks a tenant's oldest due job: pending and due, or running with its lease over.
+/// Picks and locks a tenant's next due job: running with its lease over, or else the one that is due for longest.
 ///
 /// # Errors
 /// Postgres refused, or the row could not be decoded.

@@ -1,7 +1,7 @@
 //! The listener's life.
 //!
 //! Everything that a caller can hold without saying who it is has a bound here: how many connections there are, and
-//! how long one may take over the head of a request. What a request may take is bounded by [`crate::observe`].
+//! how long one may take over the head of a request, and over taking its answer. What a request may take is bounded by [`crate::observe`].
 
 use std::io;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
 use waybill_runtime::{Context, Health};
 
@@ -47,6 +48,7 @@ pub async fn run(context: Context) -> Result<(), Error> {
     let bounds = Bounds {
         connections_max: context.config.api.connections_max,
         header_timeout: context.config.api.header_timeout(),
+        stall_timeout: context.config.api.stall_timeout(),
     };
     let connections = serve(&listener, &router(app), bounds, &context.health, &context.shutdown).await;
     // Nobody is to connect to what is about to end.
@@ -65,6 +67,8 @@ struct Bounds {
     connections_max: usize,
     /// How long the head of a request may take, and how long a connection may wait for one.
     header_timeout: Duration,
+    /// How long nothing may be taken of an answer.
+    stall_timeout: Duration,
 }
 
 /// Takes connections until `shutdown`, and gives those that are open then; they have been told to end.
@@ -91,7 +95,7 @@ async fn serve(
         };
         // Those that are over are forgotten here, so that the set is never larger than the bound.
         while connections.try_join_next().is_some() {}
-        let speaking = speak(stream, router.clone(), bounds.header_timeout, shutdown.clone());
+        let speaking = speak(stream, router.clone(), bounds, shutdown.clone());
         connections.spawn(async move {
             speaking.await;
             drop(permit);
@@ -136,10 +140,14 @@ fn is_of_the_peer(error: &io::Error) -> bool {
 }
 
 /// Answers the requests of one connection until it is closed; after `shutdown` only the one that is under way.
-async fn speak(stream: TcpStream, router: Router, header_timeout: Duration, shutdown: CancellationToken) {
+async fn speak(stream: TcpStream, router: Router, bounds: Bounds, shutdown: CancellationToken) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(header_timeout);
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    http.timer(TokioTimer::new()).header_read_timeout(bounds.header_timeout);
+    // Hyper has no bound for a caller that stops reading.
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(bounds.stall_timeout));
+    let stream = TokioIo::new(Box::pin(stream));
+    let connection = http.serve_connection(stream, TowerToHyperService::new(router));
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -177,6 +185,12 @@ mod tests {
     /// Far more than anything here takes: only a test that fails waits for it.
     const WAIT_SECONDS_MAX: u64 = 20;
 
+    const AMPLE: Bounds = Bounds {
+        connections_max: 8,
+        header_timeout: Duration::from_secs(WAIT_SECONDS_MAX),
+        stall_timeout: Duration::from_secs(WAIT_SECONDS_MAX),
+    };
+
     const WHOLE: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
     /// A listener on these bounds, and what ends it.
@@ -213,7 +227,7 @@ mod tests {
     #[tokio::test]
     async fn a_head_that_is_only_half_sent_and_a_connection_that_says_nothing_are_closed() {
         let router = Router::new().route("/", get(async || "whole"));
-        let bounds = Bounds { connections_max: 8, header_timeout: Duration::from_millis(50) };
+        let bounds = Bounds { header_timeout: Duration::from_millis(50), ..AMPLE };
         let (address, _shutdown, _serving) = listening(router, bounds, Health::new(Role::Api)).await;
 
         let mut half = sent(address, b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ").await;
@@ -225,6 +239,21 @@ mod tests {
             rest(&mut sent(address, WHOLE).await).await.ends_with("whole"),
             "others are answered all the same"
         );
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_takes_nothing_of_its_answer_is_left_and_its_place_is_free() {
+        /// More than the buffers of both ends hold.
+        const ANSWER_BYTES: usize = 64 * 1024 * 1024;
+        let router = Router::new().route("/", get(async || vec![b'x'; ANSWER_BYTES]));
+        let bounds = Bounds { connections_max: 1, stall_timeout: Duration::from_millis(50), ..AMPLE };
+        let (address, _shutdown, _serving) = listening(router, bounds, Health::new(Role::Api)).await;
+
+        let mut stalled = sent(address, WHOLE).await;
+        let mut next = sent(address, WHOLE).await;
+
+        assert!(rest(&mut next).await.len() > ANSWER_BYTES, "the next one has the only place");
+        assert!(rest(&mut stalled).await.len() < ANSWER_BYTES, "the one that stood still was left");
     }
 
     #[tokio::test]
@@ -242,7 +271,7 @@ mod tests {
                 "whole"
             }),
         );
-        let bounds = Bounds { connections_max: 1, header_timeout: Duration::from_secs(WAIT_SECONDS_MAX) };
+        let bounds = Bounds { connections_max: 1, ..AMPLE };
         let health = Health::new(Role::Api);
         let (address, _shutdown, _serving) = listening(router, bounds, health.clone()).await;
 
@@ -272,8 +301,7 @@ mod tests {
                 "whole"
             }),
         );
-        let bounds = Bounds { connections_max: 8, header_timeout: Duration::from_secs(WAIT_SECONDS_MAX) };
-        let (address, shutdown, serving) = listening(router, bounds, Health::new(Role::Api)).await;
+        let (address, shutdown, serving) = listening(router, AMPLE, Health::new(Role::Api)).await;
         let mut asked = sent(address, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
         entries.recv().await.unwrap();
 

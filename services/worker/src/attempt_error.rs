@@ -46,6 +46,8 @@ pub(crate) enum AttemptError {
     Database(#[from] DatabaseError),
     #[error("the attempt took longer than any may")]
     DeadlineExceeded,
+    #[error("the worker ran into a fault of its own: its log says where")]
+    Panicked,
     #[error("the worker was told to stop")]
     Stopped,
     #[error("another generation, or an end, came in between")]
@@ -69,6 +71,7 @@ pub(crate) enum ErrorKind {
     ObjectDiffers,
     ExportDatabaseUnavailable,
     DeadlineExceeded,
+    Panicked,
     Stopped,
     Fenced,
     LeaseLost,
@@ -162,6 +165,10 @@ impl ErrorKind {
                 codes::ATTEMPT_DEADLINE_EXCEEDED,
                 "export less at once, or from a faster source",
             ),
+            Self::Panicked => Treatment::work(
+                codes::ATTEMPT_PANICKED,
+                "report it, with the panic that the worker's log has just before this line",
+            ),
             Self::LeaseLost => Treatment::surroundings(
                 codes::LEASE_LOST,
                 "[worker] lease_ms must be longer than the database's outages",
@@ -199,6 +206,7 @@ impl AttemptError {
             Self::ReadBack(_) => ErrorKind::FileUnreadable,
             Self::Database(_) => ErrorKind::ExportDatabaseUnavailable,
             Self::DeadlineExceeded => ErrorKind::DeadlineExceeded,
+            Self::Panicked => ErrorKind::Panicked,
             Self::Stopped => ErrorKind::Stopped,
             Self::Fenced => ErrorKind::Fenced,
             Self::LeaseLost => ErrorKind::LeaseLost,
@@ -250,7 +258,12 @@ mod tests {
         ] {
             assert_eq!(kind.treatment().verdict, Verdict::Transient(Suspect::Surroundings), "{kind:?}");
         }
-        for kind in [ErrorKind::RowsDiffer, ErrorKind::ObjectDiffers, ErrorKind::DeadlineExceeded] {
+        for kind in [
+            ErrorKind::RowsDiffer,
+            ErrorKind::ObjectDiffers,
+            ErrorKind::DeadlineExceeded,
+            ErrorKind::Panicked,
+        ] {
             assert_eq!(kind.treatment().verdict, Verdict::Transient(Suspect::Work), "{kind:?}");
         }
     }

@@ -3,15 +3,12 @@
 //! Memory is bounded by [`PIECE_BYTES`], [`PART_BYTES`], [`PARTS_IN_FLIGHT_MAX`] and what the format needs, whatever the
 //! file's size. Deliberately absent: selecting the candidate. That is the completing transaction's alone.
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::stream::Fuse;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use object_store::path::Path;
-use object_store::{ObjectStoreExt, WriteMultipart};
-use tokio_postgres::CopyOutStream;
+use object_store::{GetResultPayload, ObjectStoreExt, WriteMultipart};
 use uuid::Uuid;
 use waybill_domain::ids::CandidateId;
 use waybill_fault_points::{Point, reach};
@@ -27,14 +24,11 @@ use crate::attempt_error::AttemptError;
 use crate::claiming::Claimed;
 use crate::database::DatabaseError;
 use crate::encoding::{Encoded, Encoding, ReadBack};
-use crate::source::{Deadline, Source};
+use crate::source::Source;
 use crate::{metrics, object_key, recording};
 
-/// How much of a COPY or of a file is worked on at once.
+/// How much of a file is worked on at once.
 const PIECE_BYTES: usize = 256 * 1024;
-
-/// Room for the row that fills a piece; a longer one is taken, too.
-const ROW_BYTES_EXPECTED_MAX: usize = 32 * 1024;
 
 /// The size of an uploaded part. Object stores take none below 5 MiB but the last.
 const PART_BYTES: usize = 5 * 1024 * 1024;
@@ -200,13 +194,11 @@ async fn pour(
     meter: &Meter,
 ) -> Result<Verified, AttemptError> {
     let deadline = source.deadline;
-    let rows = deadline.of(snapshot.copy(&source.reading, &source.plan)).await?;
-    // Whoever asks beyond the end of a COPY is given what follows it.
-    let mut rows = std::pin::pin!(rows.fuse());
+    let mut rows = deadline.of(source.connection.copy_out(&source.reading.copy(&source.plan))).await?;
     let mut encoding = Encoding::new(&source.plan)?;
-    let mut next = gather(rows.as_mut(), deadline).await?;
+    let mut next = deadline.of(rows.next()).await?;
     while let Some(piece) = next {
-        let (encoded, following) = tokio::try_join!(encoding.take(piece), gather(rows.as_mut(), deadline))?;
+        let (encoded, following) = tokio::try_join!(encoding.take(piece), deadline.of(rows.next()))?;
         let Encoded { encoding: rest, bytes } = encoded;
         meter.went_on(rest.rows(), bytes.len());
         deadline.over(put(object, bytes)).await?;
@@ -215,28 +207,11 @@ async fn pour(
     }
     // Only the answer to a later statement shows that nothing is still to come of the COPY, not even an error.
     deadline.of(snapshot.end()).await?;
-    let rows_sent = source.connection.rows_copied().latest().ok_or(AttemptError::RowsUntold)?;
+    let rows_sent = rows.rows_sent().ok_or(AttemptError::RowsUntold)?;
     let (last, written) = encoding.finish(rows_sent).await?;
     meter.went_on(written.rows, last.len());
     put(object, last).await?;
     Ok(written)
-}
-
-/// The next rows, as many as are worth a thread's attention. `None`: there are no more.
-async fn gather(
-    mut rows: Pin<&mut Fuse<CopyOutStream>>,
-    deadline: Deadline,
-) -> Result<Option<BytesMut>, AttemptError> {
-    let mut piece = BytesMut::with_capacity(PIECE_BYTES + ROW_BYTES_EXPECTED_MAX);
-    let gathered = deadline.of(async {
-        while piece.len() < PIECE_BYTES {
-            let Some(row) = rows.as_mut().try_next().await? else { break };
-            piece.extend_from_slice(&row);
-        }
-        Ok(())
-    });
-    gathered.await?;
-    Ok(Some(piece).filter(|piece| !piece.is_empty()))
 }
 
 async fn put(object: &mut WriteMultipart, mut bytes: Bytes) -> Result<(), AttemptError> {
@@ -254,8 +229,11 @@ async fn read_back(
     kind: FileKind,
     written: Verified,
 ) -> Result<Verified, AttemptError> {
-    let mut chunks = store.get(path).await.map_err(AttemptError::Objects)?.into_stream();
     let mut read = ReadBack::new(kind);
+    let mut chunks = match store.get(path).await.map_err(AttemptError::Objects)?.payload {
+        GetResultPayload::File(file, _path) => return read.take_file(file).await?.compare(written).await,
+        GetResultPayload::Stream(chunks) => chunks,
+    };
     let mut piece = BytesMut::new();
     while let Some(chunk) = chunks.next().await {
         piece.extend_from_slice(&chunk.map_err(AttemptError::Objects)?);

@@ -26,6 +26,8 @@ pub const OBJECT_STORE_UNAVAILABLE: &str = "object-store-unavailable";
 pub const OBJECT_DIFFERS: &str = "object-differs";
 /// The attempt took longer than any attempt may.
 pub const ATTEMPT_DEADLINE_EXCEEDED: &str = "attempt-deadline-exceeded";
+/// The worker panicked while it made the file.
+pub const ATTEMPT_PANICKED: &str = "attempt-panicked";
 /// The worker was told to stop while it worked.
 pub const WORKER_STOPPED: &str = "worker-stopped";
 /// Another generation, or an end, came in between; the attempt's work counts for nothing.

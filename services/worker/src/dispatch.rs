@@ -72,12 +72,13 @@ pub(crate) async fn run(
         tokio::select! {
             () = shutdown.cancelled() => break,
             Some(wake_up) = wake_ups.recv() => waiting.push(wake_up),
-            Some(ended) = running.join_next(), if !running.is_empty() => note_end(ended),
+            Some(_ended) = running.join_next(), if !running.is_empty() => {}
             _ = poll.tick() => {}
         }
         while let Ok(wake_up) = wake_ups.try_recv() {
             waiting.push(wake_up);
         }
+        metrics::running(running.len());
         let looked = tokio::select! {
             looked = fill(&worker, slots.count, &mut running, &abandon) => looked,
             () = stopped(&shutdown) => break,
@@ -125,14 +126,6 @@ async fn stopped(shutdown: &CancellationToken) {
     tokio::time::sleep(Duration::from_millis(STOP_CLAIMING_MS)).await;
 }
 
-fn note_end(ended: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        tracing::error!(%error, "an attempt panicked: its lease will run out");
-    }
-}
-
 fn show(health: &Health, looked: Result<&(), &LookFailed>) {
     match looked {
         Ok(()) => health.clear(COMPONENT),
@@ -156,8 +149,7 @@ async fn drain(mut running: JoinSet<()>, abandon: &CancellationToken) {
 
 async fn all_ended(running: &mut JoinSet<()>, deadline: Instant) -> bool {
     let ended = tokio::time::timeout_at(deadline, async {
-        while let Some(ended) = running.join_next().await {
-            note_end(ended);
+        while running.join_next().await.is_some() {
             metrics::running(running.len());
         }
     });

@@ -1,7 +1,9 @@
 //! One attempt, from its claim to its end.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use waybill_domain::attempt::AttemptState;
 use waybill_domain::limits::ATTEMPT_HOURS_MAX;
@@ -24,7 +26,9 @@ const ATTEMPT_MAX: Duration = Duration::from_secs(ATTEMPT_HOURS_MAX * 60 * 60);
 pub async fn execute(worker: &Worker, claimed: &Claimed, abandon: &CancellationToken) -> Outcome {
     let meter = Meter::new();
     let made = tokio::select! {
-        made = candidate_file::make(worker, claimed, &meter) => made,
+        made = AssertUnwindSafe(candidate_file::make(worker, claimed, &meter)).catch_unwind() => {
+            made.unwrap_or(Err(AttemptError::Panicked))
+        }
         reason = heartbeat::keep(worker, claimed, &meter) => Err(reason),
         () = abandon.cancelled() => Err(AttemptError::Stopped),
         () = tokio::time::sleep(ATTEMPT_MAX) => Err(AttemptError::DeadlineExceeded),

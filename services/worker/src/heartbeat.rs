@@ -26,7 +26,8 @@ pub(crate) async fn keep(worker: &Worker, claimed: &Claimed, meter: &Meter) -> A
                 claimed.lease.renewed(asked_at, worker.lease);
                 metrics::lease_renewed();
             }
-            Ok(Ok(false)) => return AttemptError::Fenced,
+            // Whether it is fenced besides is seen when the end is recorded.
+            Ok(Ok(false)) => return AttemptError::LeaseLost,
             Ok(Err(error)) => tracing::warn!(
                 export_id = %claimed.job.export_id,
                 fence = claimed.fence(),

@@ -44,14 +44,14 @@ pub async fn complete(
 /// Fails the job for a passing reason or for good, if this attempt still holds it.
 ///
 /// # Errors
-/// The database could not be reached before the lease was over.
+/// The database could not be reached for minutes.
 pub(crate) async fn fail(
     worker: &Worker,
     claimed: &Claimed,
     error: &AttemptError,
     progress: Progress,
 ) -> Result<Settled, DatabaseError> {
-    recording::record(claimed, "the failure", || fail_once(worker, claimed, error, progress)).await
+    recording::tell(claimed, "the failure", || fail_once(worker, claimed, error, progress)).await
 }
 
 async fn complete_once(

@@ -18,9 +18,8 @@ const BENCHES: [&str; 3] = ["relay", "export", "accept"];
 
 /// The stack that a bench makes for itself, and what runs in it, in the order in which it is stopped.
 const STACK: &str = "bench";
-const SERVICES: [&str; 10] = [
-    "worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres",
-];
+const SERVICES: [&str; 10] =
+    ["worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres"];
 
 /// As it is shipped: `waybill`, and what measures it.
 const RELEASE: [&str; 5] = ["--release", "--package", "waybill", "--package", "waybill-bench"];

@@ -13,6 +13,8 @@ pub struct Api {
     pub connections_max: usize,
     /// How long a caller may take to send a request's head, and how long a connection may wait for its next request.
     pub header_timeout_ms: u64,
+    /// How long a caller may take nothing of an answer that waits for it.
+    pub stall_timeout_ms: u64,
     /// The largest request body that is read.
     pub body_bytes_max: usize,
     /// How long one request may take until its answer begins; it bounds no download.
@@ -45,6 +47,7 @@ impl Default for Api {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             connections_max: 768,
             header_timeout_ms: 15_000,
+            stall_timeout_ms: 60_000,
             body_bytes_max: 65_536,
             request_timeout_ms: 10_000,
             requests_in_flight_max: 512,
@@ -61,6 +64,12 @@ impl Api {
     #[must_use]
     pub fn header_timeout(&self) -> Duration {
         Duration::from_millis(self.header_timeout_ms)
+    }
+
+    /// [`Self::stall_timeout_ms`] as a duration.
+    #[must_use]
+    pub fn stall_timeout(&self) -> Duration {
+        Duration::from_millis(self.stall_timeout_ms)
     }
 
     /// [`Self::request_timeout_ms`] as a duration.

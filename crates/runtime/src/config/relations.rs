@@ -259,6 +259,7 @@ impl Config {
             ("api.body_bytes_max", self.api.body_bytes_max as u64),
             ("api.connections_max", self.api.connections_max as u64),
             ("api.header_timeout_ms", self.api.header_timeout_ms),
+            ("api.stall_timeout_ms", self.api.stall_timeout_ms),
             ("api.requests_in_flight_max", self.api.requests_in_flight_max as u64),
             ("api.watchers_per_tenant_max", self.api.watchers_per_tenant_max as u64),
             ("relay.poll_interval_ms", self.relay.poll_interval_ms),

@@ -1,7 +1,7 @@
-//! One connection to a database that exports are read from, and how many rows its server says it sent.
+//! One connection to a database that exports are read from.
 //!
 //! Made here, not by the driver, because the driver lets nobody look at its stream. Deliberately absent: a pool. An
-//! attempt that is dropped in the middle of a COPY must end it at once, which only closing the connection does.
+//! attempt that is dropped in the middle of a COPY must end it at once, so its connection ends with it.
 
 use std::io;
 use std::ops::Deref;
@@ -13,29 +13,43 @@ use postgres_openssl::MakeTlsConnector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::Host;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Client, Config};
+use tokio_postgres::{CancelToken, Client, Config, Error};
 
 use super::address::{CONNECT_TIMEOUT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES};
-use super::command_tag::{Followed, FollowedTls, RowsCopied};
+use super::copy_out::CopyOut;
 use super::error::PoolError;
+use super::handover::Handover;
+use super::sorted::{Sorted, SortedTls};
 
 const DEFAULT_PORT: u16 = 5432;
 
-/// A connection to a source. Dropping it closes it, and with it whatever the server is doing for it.
+/// A connection to a source. Dropping it closes it, and ends what the server is still doing for its COPY.
 pub struct SourceConnection {
     client: Client,
-    rows_copied: RowsCopied,
+    rows: Handover,
     connection: JoinHandle<()>,
+    way: Way,
+}
+
+/// The way by which the server was reached.
+#[derive(Clone)]
+struct Way {
+    host: Host,
+    port: u16,
+    tls: MakeTlsConnector,
 }
 
 impl SourceConnection {
-    /// How many rows the server says the latest COPY had.
-    #[must_use]
-    pub fn rows_copied(&self) -> RowsCopied {
-        self.rows_copied.clone()
+    /// Runs a `COPY … TO STDOUT`. Use this one and not the driver's, which takes rows one by one.
+    ///
+    /// # Errors
+    /// Postgres refused, or does not answer.
+    pub async fn copy_out(&self, statement: &str) -> Result<CopyOut<'_>, Error> {
+        CopyOut::begin(&self.client, &self.rows, statement).await
     }
 }
 
@@ -50,6 +64,27 @@ impl Deref for SourceConnection {
 impl Drop for SourceConnection {
     fn drop(&mut self) {
         self.connection.abort();
+        // A server that sorts, or waits, would notice only when it next writes that nobody listens any more.
+        if self.rows.is_under_way()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(cancel(self.client.cancel_token(), self.way.clone()));
+        }
+    }
+}
+
+/// Asks the server to end what the connection of that token is doing. Nobody waits for it: the statement's own timeout ends
+/// it at last.
+async fn cancel(token: CancelToken, way: Way) {
+    let cancelling = tokio::time::timeout(CONNECT_TIMEOUT, async {
+        let (stream, name) = open(&way.host, way.port).await.map_err(|error| error.to_string())?;
+        let mut tls = way.tls.clone();
+        let tls = MakeTlsConnect::<Socket>::make_tls_connect(&mut tls, name);
+        let tls = tls.map_err(|error| error.to_string())?;
+        token.cancel_query_raw(stream, tls).await.map_err(|error| error.to_string())
+    });
+    if let Ok(Err(error)) = cancelling.await {
+        tracing::debug!(error, "a COPY that nobody reads any more could not be cancelled");
     }
 }
 
@@ -85,17 +120,18 @@ async fn one(
     let (stream, name) = open(host, port)
         .await
         .map_err(|source| PoolError::Unreachable { place: place.to_owned(), source })?;
+    let way = Way { host: host.clone(), port, tls: tls.clone() };
     let mut tls = tls.clone();
     let tls = MakeTlsConnect::<Socket>::make_tls_connect(&mut tls, name)
         .map_err(|source| PoolError::Tls { place: place.to_owned(), source })?;
-    let (stream, rows_copied) = Followed::new(stream);
+    let rows = Handover::default();
     let (client, connection) = config
-        .connect_raw(stream, FollowedTls(tls))
+        .connect_raw(Sorted::new(stream, rows.clone()), SortedTls(tls))
         .await
         .map_err(|source| PoolError::Connect { place: place.to_owned(), source })?;
     // Why a connection ended is the next statement's error.
     let connection = tokio::spawn(async move { drop(connection.await) });
-    Ok(SourceConnection { client, rows_copied, connection })
+    Ok(SourceConnection { client, rows, connection, way })
 }
 
 /// The stream, and the name by which its certificate is judged.

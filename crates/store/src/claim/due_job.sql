@@ -1,5 +1,6 @@
--- A tenant's oldest due job. Two short index reads instead of one with OR, which would sort the whole backlog. The
--- columns come from the locking reads themselves: joined again, they could be older than the lock.
+-- A tenant's next due job: one whose lease is over, and only then the one that waits longest. What was begun is never
+-- behind a backlog. Two short index reads instead of one with OR, which would sort the whole backlog. The columns come
+-- from the locking reads themselves: joined again, they could be older than the lock.
 -- Lock: up to two rows of jobs, FOR NO KEY UPDATE SKIP LOCKED. Idempotency key: none, it reads.
 -- Index: jobs_running_of_tenant, jobs_pending_of_tenant.
 WITH lapsed AS (
@@ -18,5 +19,5 @@ pending AS (
 )
 SELECT due.*, now() AS database_now
 FROM (SELECT * FROM lapsed UNION ALL SELECT * FROM pending) AS due
-ORDER BY coalesce(due.due_at, due.lease_until)
+ORDER BY due.lease_until NULLS LAST
 LIMIT 1

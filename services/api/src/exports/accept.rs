@@ -10,7 +10,7 @@ use tokio_postgres::Transaction;
 use uuid::Uuid;
 use waybill_contract::CommandReason;
 use waybill_datasets::{Refusal, resolve};
-use waybill_domain::export::{ExportRequest, Spec};
+use waybill_domain::export::{Expiry, ExportRequest, Spec};
 use waybill_domain::ids::{ExportId, TenantId};
 use waybill_domain::job::{FactKind, Lifecycle, retry};
 use waybill_runtime::chain;
@@ -147,6 +147,11 @@ async fn insert_retry(
     let of = job::lock(tx, failed).await?.filter(|job| job.tenant_id == *acceptance.tenant_id);
     let of = of.ok_or_else(|| not_found(failed.as_str()))?;
     let accepted = retry(&of.lifecycle, now).map_err(|rejection| refused(&rejection, &of))?;
+    // A time that was asked for may be over by now, or be before anybody could fetch the result.
+    if let Some(until) = accepted.next.expires_at {
+        let still = Expiry::At(until).kept(now);
+        still.map_err(|error| Problem::listing(&Kind::REQUEST_UNFIT, &[error]))?;
+    }
     let account = acceptance.key.service_account_id;
     Ok(job::insert_retry(tx, export_id, account, failed, &accepted, now).await?)
 }

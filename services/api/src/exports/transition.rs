@@ -96,7 +96,10 @@ async fn carry_out(app: &App, principal: &Principal, id: &str, said: &Said, verb
         let mut db = app.export().await?;
         match transact(app, &mut db, &wanted).await {
             Ok(outcome) if wanted.dry_run => return Ok(answer(outcome.answer(true))),
-            Ok(_kept) => {
+            Ok(kept) => {
+                if kept.before != kept.after {
+                    tracing::info!(%export_id, action = verb.action, state = %kept.after["state"], "decided by its owner");
+                }
                 // Only a hint: the relay polls as well.
                 if let Err(error) = waybill_outbox::wake(&db).await {
                     tracing::debug!(error = %chain(&error), "could not wake the relay");
@@ -163,7 +166,6 @@ async fn moved(app: &App, tx: &Transaction<'_>, wanted: &Wanted<'_>) -> Result<O
     if let Some(record) = record {
         decision::insert(&**tx, record).await?;
     }
-    tracing::info!(%export_id, action = verb.action, state = after.lifecycle.state.as_str(), "decided by its owner");
     Ok(outcome(before, after))
 }
 

@@ -16,6 +16,10 @@ const LEASE: Duration = Duration::from_secs(600);
 /// Tries in vain before the database is back: five seconds of the product's own waits, as long as a restart takes.
 const TURNED_AWAY: u32 = 5;
 
+/// More tries in vain than a worker whose lease is of one second makes before it is over: a heartbeat in a third of it, and
+/// those of the record.
+const TURNED_AWAY_BEYOND_THE_LEASE: u32 = 9;
+
 const SUCCEEDED_IN_ONE_ATTEMPT: &str =
     "succeeded v2 f1 lost 0 failed 0 result true code - | 1:succeeded:- | 1:selected | 2:succeeded";
 
@@ -164,4 +168,32 @@ async fn an_outage_that_outlasts_the_lease_leaves_the_job_to_another_worker() {
     let late = complete(&worker, &held, &candidate, PROGRESS).await.expect("an answer");
     assert!(matches!(late, Settled::Fenced(_)), "{late:?}");
     assert_eq!(heir.fence(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_that_lost_its_lease_in_an_outage_says_so_afterwards_and_did_not_die() {
+    let house = House::new().await;
+    let tenant = house.tenant(1).await;
+    house.orders(&tenant, 20).await;
+    let export = house.job(&tenant, 1).await;
+    let gate = house.gate().await;
+    let worker = house.worker_behind(&gate, Duration::from_secs(1));
+    let held = claimed(&worker).await;
+    house.hold_up("INSERT ON export.candidates", "NEW.state = 'writing'").await;
+
+    let stop = CancellationToken::new();
+    let attempt = Box::pin(execute(&worker, &held, &stop));
+    let outage = async {
+        house.is_held_up().await;
+        gate.close();
+        house.let_go().await;
+        house.lapse(&export).await;
+        gate.has_turned_away(TURNED_AWAY_BEYOND_THE_LEASE).await;
+        gate.open();
+    };
+    let (outcome, ()) = within("the attempt ends", async { tokio::join!(attempt, outage) }).await;
+    assert_eq!(outcome, Outcome::FailedTransiently, "{}", house.story(&export).await);
+    let story = house.story(&export).await;
+    assert!(story.starts_with("pending v1 f1 lost 0 failed 1"), "{story}");
+    assert!(story.contains("1:failed:lease-lost"), "{story}");
 }
