@@ -127,7 +127,7 @@ fn every_value_is_read_from_a_setting_and_cast_without_a_modifier() {
          AND waybill_rows.\"id\" = ANY (pg_catalog.current_setting('waybill.value_2')::bigint[]) \
          AND pg_catalog.starts_with(waybill_rows.\"note\"::pg_catalog.text, pg_catalog.current_setting('waybill.value_3')::pg_catalog.text) \
          AND waybill_rows.\"note\" IS NOT NULL \
-         ORDER BY waybill_rows.\"id\" DESC, waybill_rows.\"amount\") TO STDOUT (FORMAT csv, ENCODING 'UTF8', HEADER)"
+         ORDER BY waybill_rows.\"id\" DESC, waybill_rows.\"amount\") TO STDOUT (FORMAT binary)"
     );
     let values: Vec<String> = reading.settings.iter().map(|setting| setting.value.to_string()).collect();
     assert_eq!(values, [&format!("\"{}\"", tenant()), "\"5\"", "\"9\"", "[\"1\",\"2\"]", "\"a%\""]);

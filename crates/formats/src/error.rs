@@ -81,12 +81,6 @@ pub enum EncodeError {
         /// What is wrong with the bytes.
         problem: &'static str,
     },
-    /// A text in CSV that is not UTF-8.
-    #[error("after row {rows} a text is not UTF-8")]
-    NotUtf8 {
-        /// The whole rows before its piece.
-        rows: u64,
-    },
     /// Something between the values that COPY does not write.
     #[error("after row {rows} the stream of rows is not what COPY writes: {problem}")]
     MalformedStream {
@@ -133,7 +127,7 @@ impl EncodeError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Value { .. } | Self::NotUtf8 { .. } => codes::VALUE_NOT_EXPORTABLE,
+            Self::Value { .. } => codes::VALUE_NOT_EXPORTABLE,
             Self::MalformedValue { .. } | Self::MalformedStream { .. } => codes::COPY_STREAM_MALFORMED,
             Self::CutStream { .. } => codes::COPY_STREAM_CUT,
             Self::RowsDiffer { .. } => codes::ROWS_DIFFER,

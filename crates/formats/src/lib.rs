@@ -41,14 +41,15 @@
 //!
 //! let mut encoder = plan.encoder()?;
 //! let mut out = bytes::BytesMut::new();
-//! for piece in [&b"id\n"[..], b"1\n", b"2\n"] {
-//!     encoder.write(piece, &mut out)?;
-//! }
-//! encoder.finish(2, &mut out)?;
+//! // What a COPY in binary sends: its head, then a row of one value of 8 bytes, then its trailer.
+//! encoder.write(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", &mut out)?;
+//! encoder.write(b"\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x07", &mut out)?;
+//! encoder.write(b"\xff\xff", &mut out)?;
+//! encoder.finish(1, &mut out)?;
 //!
 //! let mut counter = RowCounter::new(kind)?;
 //! counter.update(&out)?;
-//! assert_eq!(counter.finish()?, 2);
+//! assert_eq!(counter.finish()?, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

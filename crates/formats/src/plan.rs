@@ -9,7 +9,7 @@ use crate::file_kind::{FileKind, Format};
 use crate::ndjson_file::json_type;
 use crate::parquet_file::ParquetType;
 use crate::reading::{Reading, Shape, is_number};
-use crate::statement::{self, Selected};
+use crate::statement;
 
 /// How a file of some columns is made: what to select, and what each column is in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Plan {
     #[must_use]
     pub fn copy_statement(&self, rest: &str) -> String {
         let expressions = self.columns.iter().map(PlannedColumn::expression);
-        statement::copy(expressions, rest, self.kind.format())
+        statement::copy(expressions, rest)
     }
 
     /// What makes the file of the rows of that COPY.
@@ -121,18 +121,17 @@ fn plan(column: &Column, format: Format) -> Result<PlannedColumn, Problem> {
         instead: instead.to_owned(),
     };
     let pg_type = &column.pg_type;
-    let Some(reading) = Reading::of(pg_type, column.as_text) else {
+    let reading = match format {
+        Format::Csv(_) => Reading::to_write_as_postgres(pg_type, column.as_text),
+        Format::Ndjson(_) | Format::Parquet(_) => Reading::of(pg_type, column.as_text),
+    };
+    let Some(reading) = reading else {
         let problem = format!("{} has no values that {} could hold", pg_type.name, format.name());
         return Err(refused(problem, "leave the column out, or cast it in the data set's query"));
     };
-    let mut selected = reading.selected;
     let mut parquet = None;
     let file_type = match format {
-        Format::Csv(_) => {
-            // CSV is Postgres' own, and so is every text in it.
-            selected = Selected::Itself;
-            "text".to_owned()
-        }
+        Format::Csv(_) => "text".to_owned(),
         Format::Ndjson(options) => json_type(reading.shape, options),
         Format::Parquet(_) => {
             let element = parquet_type(pg_type, reading.shape)
@@ -146,7 +145,7 @@ fn plan(column: &Column, format: Format) -> Result<PlannedColumn, Problem> {
     };
     Ok(PlannedColumn {
         name: column.name.clone(),
-        expression: statement::expression(&column.name, selected),
+        expression: statement::expression(&column.name, reading.selected),
         shape: reading.shape,
         is_number: is_number(pg_type),
         parquet,

@@ -1,4 +1,4 @@
-//! How each type of Postgres is read for the formats that decode values: what the COPY selects, and what then comes.
+//! How each type of Postgres is read: what the COPY selects, and what then comes.
 //!
 //! What is worth it comes in Postgres' binary form. Everything else comes as the text that its output function writes,
 //! so no type is refused for want of a decoder. Types are known by the oids that `initdb` gives them, never by name.
@@ -61,6 +61,19 @@ impl Reading {
 
     const fn text(selected: Selected) -> Self {
         Self { selected, shape: Shape::One(Wire::Text) }
+    }
+
+    /// The same where every value is to be the text that its output function writes: what has no decoder that writes that
+    /// very text comes as text.
+    pub(crate) fn to_write_as_postgres(pg_type: &PgType, as_text: bool) -> Option<Self> {
+        let reading = Self::of(pg_type, as_text)?;
+        Some(match reading.shape {
+            // Of two shortest texts of a float Postgres avoids the one that lies between two floats.
+            Shape::One(Wire::Float4 | Wire::Float8) => Self::text(Selected::Cast),
+            // Its text is another one since PostgreSQL 16.
+            Shape::One(Wire::Char) | Shape::List(_) => Self::text(Selected::Output),
+            Shape::One(_) => reading,
+        })
     }
 
     /// How columns of the type are read. `None` where no value of it can be written at all.

@@ -57,6 +57,24 @@ pub(crate) fn char_text(bytes: &[u8], buffer: &mut [u8; 4]) -> Result<usize, Fau
     })
 }
 
+/// The 36 characters of a `uuid`.
+pub(crate) fn uuid_text(bytes: [u8; 16]) -> [u8; 36] {
+    let mut text = *b"00000000-0000-0000-0000-000000000000";
+    let mut at = 0;
+    for (number, byte) in bytes.into_iter().enumerate() {
+        at += usize::from(matches!(number, 4 | 6 | 8 | 10));
+        text[at..at + 2].copy_from_slice(&hex(byte));
+        at += 2;
+    }
+    text
+}
+
+/// Two hexadecimal digits.
+pub(crate) fn hex(byte: u8) -> [u8; 2] {
+    let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
+    [digit(byte >> 4), digit(byte & 15)]
+}
+
 /// Writes two digits of a number below 100.
 pub(crate) fn two_digits(number: u8) -> [u8; 2] {
     [b'0' + number / 10, b'0' + number % 10]

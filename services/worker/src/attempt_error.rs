@@ -230,7 +230,7 @@ impl AttemptError {
 
 const fn encoding_kind(error: &EncodeError) -> ErrorKind {
     match error {
-        EncodeError::Value { .. } | EncodeError::NotUtf8 { .. } => ErrorKind::ValueNotExportable,
+        EncodeError::Value { .. } => ErrorKind::ValueNotExportable,
         EncodeError::MalformedValue { .. } | EncodeError::MalformedStream { .. } => {
             ErrorKind::CopyStreamMalformed
         }

@@ -35,8 +35,8 @@ pub(crate) fn text(text: &str, out: &mut BytesMut) {
         };
         out.extend_from_slice(&bytes[written..at]);
         if short == 0 {
-            let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+            let [high, low] = value::hex(byte);
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
         } else {
             out.extend_from_slice(&[b'\\', short]);
         }

@@ -8,6 +8,7 @@ use super::escape;
 use crate::file_kind::{NdjsonOptions, WideNumbers};
 use crate::reading::Wire;
 use crate::value::array::Array;
+use crate::value::calendar::Style;
 use crate::value::numeric::Numeric;
 use crate::value::{self, Fault, calendar, fixed, inet};
 
@@ -44,11 +45,11 @@ pub(crate) fn one(value: &[u8], wire: Wire, options: NdjsonOptions, out: &mut By
         Wire::Jsonb => json(value::jsonb(value)?, out)?,
         Wire::Bytea => base64(value, out)?,
         Wire::Date => quoted(calendar::date_text(value)?.as_bytes(), out),
-        Wire::Time => quoted(calendar::time_text(value)?.as_bytes(), out),
-        Wire::TimeTz => quoted(calendar::time_with_zone_text(value)?.as_bytes(), out),
-        Wire::Timestamp => quoted(calendar::timestamp_text(value, b"")?.as_bytes(), out),
-        Wire::TimestampTz => quoted(calendar::timestamp_text(value, b"Z")?.as_bytes(), out),
-        Wire::Uuid => uuid(fixed(value)?, out),
+        Wire::Time => quoted(calendar::time_text(value, Style::Iso8601)?.as_bytes(), out),
+        Wire::TimeTz => quoted(calendar::time_with_zone_text(value, Style::Iso8601)?.as_bytes(), out),
+        Wire::Timestamp => quoted(calendar::timestamp_text(value, false, Style::Iso8601)?.as_bytes(), out),
+        Wire::TimestampTz => quoted(calendar::timestamp_text(value, true, Style::Iso8601)?.as_bytes(), out),
+        Wire::Uuid => quoted(&value::uuid_text(fixed(value)?), out),
         Wire::Inet => {
             let mut text = String::new();
             inet::write(value, &mut text)?;
@@ -154,18 +155,6 @@ fn base64(value: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
     STANDARD.encode_slice(value, &mut out[start..]).map_err(|_error| TOO_LONG)?;
     out.extend_from_slice(b"\"");
     Ok(())
-}
-
-fn uuid(bytes: [u8; 16], out: &mut BytesMut) {
-    let mut text = *b"\"00000000-0000-0000-0000-000000000000\"";
-    let mut at = 1;
-    for (number, byte) in bytes.into_iter().enumerate() {
-        at += usize::from(matches!(number, 4 | 6 | 8 | 10));
-        let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
-        (text[at], text[at + 1]) = (digit(byte >> 4), digit(byte & 15));
-        at += 2;
-    }
-    out.extend_from_slice(&text);
 }
 
 /// Characters that need no escape.

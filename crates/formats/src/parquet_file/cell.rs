@@ -5,7 +5,7 @@ use parquet::data_type::ByteArray;
 
 use super::column_type::{Decimal, ParquetType};
 use crate::reading::Wire;
-use crate::value::calendar::{self, DAY_MICROS, EPOCH_DAYS, EPOCH_MICROS};
+use crate::value::calendar::{self, DAY_MICROS, EPOCH_DAYS, EPOCH_MICROS, Style};
 use crate::value::numeric::Numeric;
 use crate::value::{self, Fault, fixed, inet};
 
@@ -138,7 +138,9 @@ fn byte_array(bytes: &[u8], wire: Wire, out: &mut BytesMut) -> Result<(), Fault>
             let length = value::char_text(bytes, &mut buffer)?;
             out.extend_from_slice(&buffer[..length]);
         }
-        Wire::TimeTz => out.extend_from_slice(calendar::time_with_zone_text(bytes)?.as_bytes()),
+        Wire::TimeTz => {
+            out.extend_from_slice(calendar::time_with_zone_text(bytes, Style::Iso8601)?.as_bytes())
+        }
         Wire::Inet => {
             let mut text = String::new();
             inet::write(bytes, &mut text)?;

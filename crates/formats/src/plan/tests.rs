@@ -88,21 +88,24 @@ fn a_column_that_is_asked_for_as_text_is_text_in_every_format() {
 }
 
 #[test]
-fn csv_selects_every_column_as_it_is() {
+fn what_no_decoder_writes_as_postgres_does_comes_as_its_text() {
     let inet = column("i", scalar(869, "inet", -1));
     let interval = column("v", scalar(1186, "interval", -1));
-    let columns = [inet, interval];
-    let csv = Plan::new(&columns, kind(Format::Csv(CsvOptions::default()))).expect("CSV takes all");
+    let float = column("f", scalar(701, "double precision", -1));
+    let csv = Plan::new(&[inet, interval, float.clone()], kind(Format::Csv(CsvOptions::default())));
     assert_eq!(
-        csv.copy_statement(&format!("FROM t AS {SOURCE_ALIAS}")),
-        "COPY (SELECT waybill_rows.\"i\", waybill_rows.\"v\" FROM t AS waybill_rows) \
-         TO STDOUT (FORMAT csv, ENCODING 'UTF8', HEADER)"
+        csv.expect("CSV takes all").copy_statement(&format!("FROM t AS {SOURCE_ALIAS}")),
+        "COPY (SELECT waybill_rows.\"i\", waybill_rows.\"v\"::pg_catalog.text, waybill_rows.\"f\"::pg_catalog.text \
+         FROM t AS waybill_rows) TO STDOUT (FORMAT binary)"
     );
-    let ndjson = Plan::new(&columns, kind(Format::Ndjson(NdjsonOptions::default()))).expect("so does NDJSON");
+    let ndjson = Plan::new(&[float], kind(Format::Ndjson(NdjsonOptions::default()))).expect("so does NDJSON");
     assert_eq!(
         ndjson.copy_statement("FROM t"),
-        "COPY (SELECT waybill_rows.\"i\", waybill_rows.\"v\"::pg_catalog.text FROM t) TO STDOUT (FORMAT binary)"
+        "COPY (SELECT waybill_rows.\"f\" FROM t) TO STDOUT (FORMAT binary)"
     );
+    let integers = column("a", array(23, "integer[]", None));
+    let csv = Plan::new(&[integers], kind(Format::Csv(CsvOptions::default()))).expect("CSV takes all");
+    assert!(csv.columns()[0].expression().starts_with("CASE WHEN"), "an array comes as its text, too");
 }
 
 #[test]

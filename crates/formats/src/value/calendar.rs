@@ -1,4 +1,4 @@
-//! Dates and times in ISO 8601's characters, over the whole range of Postgres.
+//! Dates and times over the whole range of Postgres, in ISO 8601's characters or in Postgres' own.
 //!
 //! Years before 1 AD are written as Postgres writes them, with ` BC` at the end, and years of more than four digits with all
 //! of them and no sign, so that Postgres reads every text back as the value that it was.
@@ -11,6 +11,16 @@ pub(crate) const EPOCH_DAYS: i32 = 10_957;
 pub(crate) const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * DAY_MICROS;
 /// A day's microseconds.
 pub(crate) const DAY_MICROS: i64 = 86_400_000_000;
+
+/// Which characters a time is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `2026-01-31T13:05:59.100000Z`, `13:05:59.100000+02:00`.
+    Iso8601,
+    /// What Postgres' output functions write with `DateStyle` ISO and the time zone UTC: `2026-01-31 13:05:59.1+00`,
+    /// `13:05:59.1+02`.
+    Postgres,
+}
 
 /// A place for the longest of these texts: a year of 7 digits, a time, a zone with seconds, ` BC`.
 #[derive(Debug)]
@@ -63,11 +73,21 @@ impl Text {
     }
 
     /// `24:00:00` is a time of Postgres, too.
-    fn time(&mut self, micros: i64) {
+    fn time(&mut self, micros: i64, style: Style) {
         let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
         self.two(seconds / 3_600, b':');
         self.two(seconds / 60 % 60, b':');
         self.two(seconds % 60, b'.');
+        self.fraction(fraction);
+        if style == Style::Postgres {
+            let digits = self.as_bytes().iter().rev().take_while(|digit| **digit == b'0').count();
+            // Without a digit there is no point either.
+            self.length -= if fraction == 0 { 7 } else { digits };
+        }
+    }
+
+    /// Six digits.
+    fn fraction(&mut self, fraction: i64) {
         self.push(&two_digits(small(fraction / 10_000)));
         self.push(&two_digits(small(fraction / 100 % 100)));
         self.push(&two_digits(small(fraction % 100)));
@@ -140,15 +160,19 @@ pub(crate) fn date_text(bytes: &[u8]) -> Result<Text, Fault> {
     Ok(text)
 }
 
-/// `2026-01-31T13:05:59.000001`, with `Z` for a point in time.
-pub(crate) fn timestamp_text(bytes: &[u8], zone: &[u8]) -> Result<Text, Fault> {
+/// A `timestamp`, or with a zone a point in time: both lie alike on the wire.
+pub(crate) fn timestamp_text(bytes: &[u8], has_zone: bool, style: Style) -> Result<Text, Fault> {
     let mut text = Text::EMPTY;
     match timestamp(bytes)? {
         Ok(micros) => {
             let before_christ = text.date(micros.div_euclid(DAY_MICROS));
-            text.push(b"T");
-            text.time(micros.rem_euclid(DAY_MICROS));
-            text.push(zone);
+            let (between, zone): (_, &[u8]) = match style {
+                Style::Iso8601 => (b"T", b"Z"),
+                Style::Postgres => (b" ", b"+00"),
+            };
+            text.push(between);
+            text.time(micros.rem_euclid(DAY_MICROS), style);
+            text.push(if has_zone { zone } else { b"" });
             text.era(before_christ);
         }
         Err(infinity) => text = Text::of(infinity.as_bytes()),
@@ -156,22 +180,22 @@ pub(crate) fn timestamp_text(bytes: &[u8], zone: &[u8]) -> Result<Text, Fault> {
     Ok(text)
 }
 
-/// `13:05:59.000001`.
-pub(crate) fn time_text(bytes: &[u8]) -> Result<Text, Fault> {
+/// A `time`.
+pub(crate) fn time_text(bytes: &[u8], style: Style) -> Result<Text, Fault> {
     let mut text = Text::EMPTY;
-    text.time(time(bytes)?);
+    text.time(time(bytes)?, style);
     Ok(text)
 }
 
-/// `13:05:59.000001+02:00`, the zone with seconds where it has some.
-pub(crate) fn time_with_zone_text(bytes: &[u8]) -> Result<Text, Fault> {
+/// A `timetz`, the zone with seconds where it has some.
+pub(crate) fn time_with_zone_text(bytes: &[u8], style: Style) -> Result<Text, Fault> {
     /// Postgres takes no zone of 16 hours or more.
     const ZONE_SECONDS_MAX: u32 = 16 * 3_600;
 
     let bytes: [u8; 12] = fixed(bytes)?;
     let (of_day, zone) = bytes.split_at(8);
     let mut text = Text::EMPTY;
-    text.time(time(of_day)?);
+    text.time(time(of_day)?, style);
     // On the wire a zone east of Greenwich is negative.
     let west = i32::from_be_bytes(fixed(zone)?);
     if west.unsigned_abs() >= ZONE_SECONDS_MAX {
@@ -179,11 +203,15 @@ pub(crate) fn time_with_zone_text(bytes: &[u8]) -> Result<Text, Fault> {
     }
     let seconds = i64::from(west.unsigned_abs());
     text.push(if west <= 0 { b"+" } else { b"-" });
-    text.two(seconds / 3_600, b':');
-    text.push(&two_digits(small(seconds / 60 % 60)));
-    if seconds % 60 != 0 {
+    text.push(&two_digits(small(seconds / 3_600)));
+    let (minutes, seconds) = (seconds / 60 % 60, seconds % 60);
+    if style == Style::Iso8601 || minutes != 0 || seconds != 0 {
         text.push(b":");
-        text.push(&two_digits(small(seconds % 60)));
+        text.push(&two_digits(small(minutes)));
+    }
+    if seconds != 0 {
+        text.push(b":");
+        text.push(&two_digits(small(seconds)));
     }
     Ok(text)
 }
@@ -218,7 +246,8 @@ mod tests {
         assert_eq!(written(&date(-730_119)), "0001-01-01");
         assert_eq!(written(&date(-730_120)), "0001-12-31 BC");
         assert_eq!([written(&date(i32::MAX)), written(&date(i32::MIN))], ["infinity", "-infinity"]);
-        let timestamp = |micros: i64| timestamp_text(&micros.to_be_bytes(), b"Z").expect("a timestamp");
+        let timestamp =
+            |micros: i64| timestamp_text(&micros.to_be_bytes(), true, Style::Iso8601).expect("a timestamp");
         assert_eq!(written(&timestamp(-1)), "1999-12-31T23:59:59.999999Z");
         assert_eq!(written(&timestamp(9_223_371_331_199_999_999)), "294276-12-31T23:59:59.999999Z");
         assert_eq!(written(&timestamp(-211_813_488_000_000_000)), "4714-11-24T00:00:00.000000Z BC");
@@ -228,7 +257,7 @@ mod tests {
     fn a_zone_has_seconds_where_it_needs_them() {
         let of = |micros: i64, west: i32| {
             let bytes = [micros.to_be_bytes().as_slice(), &west.to_be_bytes()].concat();
-            time_with_zone_text(&bytes).map(|text| written(&text).to_owned())
+            time_with_zone_text(&bytes, Style::Iso8601).map(|text| written(&text).to_owned())
         };
         assert_eq!(of(0, -7_200).as_deref(), Ok("00:00:00.000000+02:00"));
         assert_eq!(of(DAY_MICROS, 9_015).as_deref(), Ok("24:00:00.000000-02:30:15"));

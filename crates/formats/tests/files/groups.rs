@@ -26,7 +26,7 @@ fn long_values_end_a_row_group_before_it_is_too_large() {
     let (mut given, mut largest) = (0, 0);
     // Values differ, or a dictionary would hold them all.
     let notes: Vec<String> = (0..rows).map(|id| format!("{id}{long}")).collect();
-    let whole = stream(plain(), (0..rows).zip(notes.iter().map(|note| Some(note.as_str()))));
+    let whole = stream((0..rows).zip(notes.iter().map(|note| Some(note.as_str()))));
     for piece in whole.chunks(NOTE_BYTES / 2) {
         given += piece.len();
         encoder.write(piece, &mut out).expect("a piece");

@@ -27,7 +27,7 @@ fn what_makes_and_counts_files_may_move_between_threads() {
 fn rows_are_counted_while_they_are_written() {
     for kind in kinds() {
         let mut encoder = plan(kind).encoder().expect("it begins");
-        let stream = notes(kind, 20);
+        let stream = notes(20);
         let mut out = BytesMut::new();
         encoder.write(&stream[..stream.len() / 2], &mut out).expect("half of it");
         let halfway = encoder.rows();
@@ -44,7 +44,8 @@ fn a_csv_file_has_the_mark_the_delimiter_and_the_apostrophes_that_were_asked_for
         guard_formulas: true,
     };
     let kind = FileKind::new(Format::Csv(options), Compression::None).expect("they go together");
-    let written = encode(kind, b"id;note\n-1;-1\n-2;=a\n-3;\n", 3).expect("three rows");
+    let written =
+        encode(kind, &stream([(-1, Some("-1")), (-2, Some("=a")), (-3, None)]), 3).expect("three rows");
     assert_eq!(std::str::from_utf8(&written), Ok("\u{feff}id;note\n-1;'-1\n-2;'=a\n-3;\n"));
     assert_eq!(count(kind, &written).expect("whole"), 3);
 }
@@ -53,8 +54,8 @@ fn a_csv_file_has_the_mark_the_delimiter_and_the_apostrophes_that_were_asked_for
 fn compressed_files_are_far_smaller_than_what_is_in_them() {
     for kind in kinds() {
         let rows = 20_000;
-        let plain = stream(kind, (0..rows).map(|id| (id, Some("the same again")))).len();
-        let written = encode(kind, &stream(kind, (0..rows).map(|id| (id, Some("the same again")))), 20_000);
+        let plain = stream((0..rows).map(|id| (id, Some("the same again")))).len();
+        let written = encode(kind, &stream((0..rows).map(|id| (id, Some("the same again")))), 20_000);
         let written = written.expect("a whole stream").len();
         let compressed = match kind.format() {
             Format::Parquet(options) => options.codec != Compression::None,

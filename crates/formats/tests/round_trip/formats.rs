@@ -1,11 +1,13 @@
 //! Each format in each compression, through readers that are not ours.
 
+use bytes::BytesMut;
 use serde_json::{Map, Value, json};
 use waybill_formats::{
-    Compression, CsvOptions, FileKind, Format, NdjsonOptions, ParquetOptions, Plan, WideNumbers,
+    Column, Compression, CsvOptions, Delimiter, FileKind, Format, NdjsonOptions, ParquetOptions, Plan,
+    SOURCE_ALIAS, WideNumbers,
 };
 
-use crate::database::Awkward;
+use crate::database::{Awkward, copied, describe};
 use crate::file::{count, encode, stored};
 use crate::reader::{Rows, read};
 use crate::samples::{Leaf, Sample};
@@ -75,6 +77,74 @@ async fn csv_is_what_postgres_says_to_every_reader() {
             }
         }
     }
+}
+
+/// A file as Postgres itself writes it.
+async fn by_postgres(awkward: &Awkward, query: &str, options: &str) -> Vec<u8> {
+    let statement = format!("COPY ({query}) TO STDOUT (FORMAT csv, ENCODING 'UTF8'{options})");
+    copied(&awkward.client, &statement).await.concat()
+}
+
+/// The same by us.
+async fn by_us(awkward: &Awkward, columns: &[Column], from: &str, options: CsvOptions) -> Vec<u8> {
+    let kind = FileKind::new(Format::Csv(options), Compression::None).expect("they go together");
+    let plan = Plan::new(columns, kind).unwrap_or_else(|refused| panic!("{refused}"));
+    let stream = copied(&awkward.client, &plan.copy_statement(from)).await.concat();
+    let mut encoder = plan.encoder().expect("it begins");
+    let mut file = BytesMut::new();
+    encoder.write(&stream, &mut file).unwrap_or_else(|error| panic!("{error}"));
+    file.to_vec()
+}
+
+fn assert_same(ours: &[u8], theirs: &[u8], what: &str) {
+    let differs = ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs);
+    let Some(at) = differs.or((ours.len() != theirs.len()).then(|| ours.len().min(theirs.len()))) else {
+        return;
+    };
+    let around = |file: &[u8]| {
+        String::from_utf8_lossy(&file[at.saturating_sub(40)..file.len().min(at + 40)]).into_owned()
+    };
+    panic!("{what}: at {at}\nours:   {:?}\ntheirs: {:?}", around(ours), around(theirs));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn csv_is_byte_for_byte_what_postgres_itself_writes() {
+    let awkward = Awkward::made().await;
+    let columns = awkward.columns(|_| true).await;
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let ordered = |names: &str| format!("SELECT {names} FROM awkward ORDER BY awkward.id");
+    let from = format!("FROM awkward AS {SOURCE_ALIAS} ORDER BY {SOURCE_ALIAS}.id");
+    let plain = CsvOptions::default();
+    let delimiters = [
+        (Delimiter::Comma, ""),
+        (Delimiter::Semicolon, ", DELIMITER ';'"),
+        (Delimiter::Tab, ", DELIMITER E'\\t'"),
+        (Delimiter::Pipe, ", DELIMITER '|'"),
+    ];
+    for (delimiter, said) in delimiters {
+        let options = CsvOptions { delimiter, ..plain };
+        let theirs = by_postgres(&awkward, &ordered(&names.join(", ")), &format!(", HEADER{said}")).await;
+        assert_same(&by_us(&awkward, &columns, &from, options).await, &theirs, &format!("{delimiter:?}"));
+    }
+    // Alone in its line a value may be quoted otherwise.
+    for column in &columns {
+        let options = CsvOptions { header: false, ..plain };
+        let ours = by_us(&awkward, std::slice::from_ref(column), &from, options).await;
+        assert_same(&ours, &by_postgres(&awkward, &ordered(&column.name), "").await, &column.name);
+    }
+}
+
+/// The seed is Postgres' own, so that a failure can be had again.
+#[tokio::test(flavor = "multi_thread")]
+async fn csv_of_values_that_nobody_thought_of_is_byte_for_byte_what_postgres_itself_writes() {
+    let awkward = Awkward::made().await;
+    awkward.client.batch_execute(include_str!("anything.sql")).await.expect("a table of anything");
+    let columns = describe(&awkward.client, "SELECT * FROM anything").await;
+    let from = format!("FROM anything AS {SOURCE_ALIAS}");
+    let ours = by_us(&awkward, &columns, &from, CsvOptions::default()).await;
+    let theirs = by_postgres(&awkward, "SELECT * FROM anything", ", HEADER").await;
+    assert!(theirs.len() > 1_000_000, "there is something to compare");
+    assert_same(&ours, &theirs, "anything");
 }
 
 #[tokio::test(flavor = "multi_thread")]
