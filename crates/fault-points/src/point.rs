@@ -1,6 +1,8 @@
 /// A place in the code between two steps that no transaction joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Point {
+    /// The api has written an intent with everything of its export and has not sent COMMIT yet.
+    ApiCommitting,
     /// The api has committed an intent and has not answered yet.
     ApiCommitted,
     /// The relay's next window is on disk and no row of it was used yet.
@@ -26,6 +28,7 @@ pub enum Point {
 impl Point {
     /// Every point, in the order of an export's way.
     pub const ALL: &'static [Self] = &[
+        Self::ApiCommitting,
         Self::ApiCommitted,
         Self::RelayOpened,
         Self::RelaySent,
@@ -42,6 +45,7 @@ impl Point {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::ApiCommitting => "api.committing",
             Self::ApiCommitted => "api.committed",
             Self::RelayOpened => "relay.opened",
             Self::RelaySent => "relay.sent",

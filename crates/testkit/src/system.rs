@@ -64,7 +64,18 @@ impl System {
     /// # Panics
     /// When the topics cannot be applied.
     pub async fn on_kafka(bootstrap: &str) -> Self {
-        let database = TestDatabase::fresh().await;
+        Self::between(TestDatabase::fresh().await, bootstrap).await
+    }
+
+    /// The same in a database of a Postgres server of the test's own, of its administrator's URL.
+    ///
+    /// # Panics
+    /// When the topics cannot be applied.
+    pub async fn on_server(url: &str) -> Self {
+        Self::between(TestDatabase::on_server(url).await, &kafka_bootstrap()).await
+    }
+
+    async fn between(database: TestDatabase, bootstrap: &str) -> Self {
         let topics = TestTopics::fresh();
         let objects = std::env::temp_dir().join(format!("waybill-objects-{}", Uuid::new_v4().simple()));
         std::fs::create_dir_all(&objects).unwrap_or_else(|error| panic!("{}: {error}", objects.display()));

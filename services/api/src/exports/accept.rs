@@ -13,6 +13,7 @@ use waybill_datasets::{Refusal, resolve};
 use waybill_domain::export::{Expiry, ExportRequest, Spec};
 use waybill_domain::ids::{ExportId, TenantId};
 use waybill_domain::job::{FactKind, Lifecycle, retry};
+use waybill_fault_points::{Point, reach};
 use waybill_runtime::chain;
 use waybill_store::dataset;
 use waybill_store::intent::{self, Intent, IntentKey};
@@ -103,6 +104,7 @@ async fn transact(
     let Some(job) = write(app, &tx, acceptance, wanted, export_id).await? else {
         return Ok(None);
     };
+    reach(Point::ApiCommitting);
     committed(tx.commit().await)?;
     Ok(Some(job))
 }
