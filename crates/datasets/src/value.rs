@@ -1,6 +1,8 @@
 //! What a column may be filtered with, and whether a value is one of its type. Judged by the pinned type alone, so that
 //! a value which Postgres would refuse is refused before there is an export.
 
+use std::str::FromStr;
+
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use waybill_domain::export::{Conditions, Operator};
@@ -11,6 +13,9 @@ use crate::pinned::PinnedColumn;
 const NUMERIC_DIGITS_MAX: usize = 131_072;
 const NUMERIC_SCALE_MAX: usize = 16_383;
 
+/// The longest `name` (PostgreSQL, section 8.3).
+const NAME_BYTES_MAX: usize = 63;
+
 /// A type as filters see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterType {
@@ -18,10 +23,16 @@ pub enum FilterType {
     Bool,
     /// `smallint`, `integer`, `bigint`, `oid`, by their bounds.
     Integer(i64, i64),
-    /// `numeric`, `real`, `double precision`
+    /// `numeric`
     Decimal,
-    /// `text`, `varchar`, `char(n)`, `name`
+    /// `real`
+    Real,
+    /// `double precision`
+    Double,
+    /// `text`, `varchar`, `char(n)`
     Text,
+    /// `name`
+    Name,
     /// `date`
     Date,
     /// `time`
@@ -52,8 +63,11 @@ impl FilterType {
             21 => Self::Integer(i16::MIN.into(), i16::MAX.into()),
             23 => Self::Integer(i32::MIN.into(), i32::MAX.into()),
             26 => Self::Integer(0, u32::MAX.into()),
-            700 | 701 | 1700 => Self::Decimal,
-            19 | 25 | 1042 | 1043 => Self::Text,
+            700 => Self::Real,
+            701 => Self::Double,
+            1700 => Self::Decimal,
+            19 => Self::Name,
+            25 | 1042 | 1043 => Self::Text,
             1082 => Self::Date,
             1083 => Self::Time,
             1114 => Self::Timestamp,
@@ -70,11 +84,13 @@ pub fn operators(column: &PinnedColumn) -> &'static [Operator] {
     use Operator::{Eq, In, IsNull, Prefix, Range};
     match FilterType::of(column) {
         None => &[IsNull],
-        Some(FilterType::Text) => &[Eq, In, Range, IsNull, Prefix],
+        Some(FilterType::Text | FilterType::Name) => &[Eq, In, Range, IsNull, Prefix],
         Some(FilterType::Bool | FilterType::Enum) => &[Eq, In, IsNull],
         Some(
             FilterType::Integer(..)
             | FilterType::Decimal
+            | FilterType::Real
+            | FilterType::Double
             | FilterType::Date
             | FilterType::Time
             | FilterType::Timestamp
@@ -106,6 +122,9 @@ pub(crate) fn check_value(column: &PinnedColumn, text: &str) -> Result<(), Strin
     };
     let expected = match filter_type {
         FilterType::Text => return Ok(()),
+        // A longer one would be cut, and then match what nobody asked for.
+        FilterType::Name if text.len() <= NAME_BYTES_MAX => return Ok(()),
+        FilterType::Name => return Err(format!("must be a name of {NAME_BYTES_MAX} bytes at the most")),
         FilterType::Bool if matches!(text, "true" | "false") => return Ok(()),
         FilterType::Bool => "true or false",
         FilterType::Integer(min, max) => match text.parse::<i64>() {
@@ -113,7 +132,12 @@ pub(crate) fn check_value(column: &PinnedColumn, text: &str) -> Result<(), Strin
             _ => return Err(format!("must be a whole number from {min} to {max}")),
         },
         FilterType::Decimal if is_decimal(text) => return Ok(()),
-        FilterType::Decimal => "a decimal number such as \"-12.50\"",
+        FilterType::Real if is_decimal(text) && is_within::<f32>(text) => return Ok(()),
+        FilterType::Double if is_decimal(text) && is_within::<f64>(text) => return Ok(()),
+        FilterType::Real | FilterType::Double if is_decimal(text) => {
+            return Err(format!("must lie within the range of {}", column.type_name));
+        }
+        FilterType::Decimal | FilterType::Real | FilterType::Double => "a decimal number such as \"-12.50\"",
         FilterType::Date if has_form(text, "0000-00-00") && text.parse::<Date>().is_ok() => return Ok(()),
         FilterType::Date => "a date such as \"2026-01-31\"",
         FilterType::Time if text.parse::<Time>().is_ok() && !text.contains(['T', 't']) => return Ok(()),
@@ -138,6 +162,14 @@ fn is_decimal(text: &str) -> bool {
     let fits =
         |part: &str, max: usize| (1..=max).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     fits(whole, NUMERIC_DIGITS_MAX) && fits(fraction, NUMERIC_SCALE_MAX)
+}
+
+/// Whether a float of this width holds the number, if not exactly: Postgres refuses one that is too large for it, and one
+/// that is so small that it would become 0.
+fn is_within<F: FromStr + Into<f64>>(text: &str) -> bool {
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
+    let number: Option<f64> = text.parse::<F>().ok().map(Into::into);
+    number.is_some_and(|number| number.is_finite() && (is_zero || number != 0.0))
 }
 
 /// What jiff takes besides, such as a zone's name in brackets, Postgres does not.
@@ -204,6 +236,26 @@ mod tests {
             for text in wrong {
                 assert!(check_value(&column(oid), text).is_err(), "{oid} {text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_value_that_its_type_would_change_or_refuse_is_refused_here() {
+        let [many, few] = ["9".repeat(400), format!("0.{}1", "0".repeat(400))];
+        for (oid, text, right) in [
+            (700, "340282350000000000000000000000000000000", true),
+            (700, "340282360000000000000000000000000000000", false),
+            (701, "340282360000000000000000000000000000000", true),
+            (701, many.as_str(), false),
+            (701, few.as_str(), false),
+            (700, "-0.000", true),
+            (1700, many.as_str(), true),
+            (1700, few.as_str(), true),
+            (19, &many[..63], true),
+            (19, &many[..64], false),
+            (25, many.as_str(), true),
+        ] {
+            assert_eq!(check_value(&column(oid), text).is_ok(), right, "{oid} {text}");
         }
     }
 

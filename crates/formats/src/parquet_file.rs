@@ -30,7 +30,7 @@ pub(crate) use footer::Footer;
 
 /// How much of the rows one row group of a Parquet file takes, as COPY gives them, and with it about how much an encoder
 /// keeps and then gives at once; the row that passes it is the last one.
-pub const ROW_GROUP_BYTES_MAX: usize = 32 * 1024 * 1024;
+pub const ROW_GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How many rows one row group takes.
 const ROW_GROUP_ROWS_MAX: u64 = 1 << 20;
 /// How many rows go to the columns' writers at once.

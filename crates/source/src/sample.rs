@@ -11,8 +11,8 @@ pub(crate) fn condition(column: &PinnedColumn, operator: Operator) -> Option<Con
     }
     let value = match FilterType::of(column)? {
         FilterType::Bool => "true",
-        FilterType::Integer(..) | FilterType::Decimal => "1",
-        FilterType::Text => "a",
+        FilterType::Integer(..) | FilterType::Decimal | FilterType::Real | FilterType::Double => "1",
+        FilterType::Text | FilterType::Name => "a",
         FilterType::Date => "2026-01-31",
         FilterType::Time => "12:00:00",
         FilterType::Timestamp => "2026-01-31T12:00:00",
