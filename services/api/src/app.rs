@@ -14,6 +14,7 @@ use waybill_runtime::{Config, Context, Schema, Sources};
 use waybill_store::migrations;
 
 use crate::error::Error;
+use crate::lent::Lent;
 use crate::problem::Answer;
 use crate::versioned::Versioned;
 use crate::watching::{Bounds, Watching};
@@ -116,8 +117,8 @@ impl App {
     }
 
     /// A connection to export and outbox.
-    pub(crate) async fn export(&self) -> Answer<Object> {
-        Ok(self.0.export.get().await?)
+    pub(crate) async fn export(&self) -> Answer<Lent> {
+        Ok(self.0.export.get().await?.into())
     }
 
     /// A connection to search.

@@ -13,6 +13,7 @@ mod database;
 mod error;
 mod exports;
 mod health;
+mod lent;
 pub mod metrics;
 mod observe;
 mod openapi;

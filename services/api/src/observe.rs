@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use tracing::Instrument;
 
 use crate::app::App;
+use crate::lent::Running;
 use crate::metrics::{REQUEST_DURATION, REQUESTS};
 use crate::preference::wait;
 use crate::problem::{Kind, Problem};
@@ -56,7 +57,7 @@ async fn bounded(app: &App, route: &str, request: Request, next: Next) -> Respon
         return Problem::new(&Kind::OVERLOADED, "Too many requests are being worked on.").into_response();
     }
     let limit = app.config().api.request_timeout() + waits.unwrap_or_default();
-    let answered = tokio::time::timeout(limit, next.run(request)).await;
+    let answered = tokio::time::timeout(limit, Running::new(next.run(request))).await;
     answered.unwrap_or_else(|_elapsed| {
         tracing::warn!(
             code = Kind::REQUEST_TIMEOUT.code,

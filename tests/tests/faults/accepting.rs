@@ -4,6 +4,7 @@
 mod conflict;
 mod disk;
 mod full;
+mod gone;
 mod killed;
 mod outage;
 mod read_only;

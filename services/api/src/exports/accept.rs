@@ -25,6 +25,7 @@ use super::quota::admit;
 use super::transition::refused;
 use crate::app::App;
 use crate::catalog::revision;
+use crate::lent::Lent;
 use crate::problem::{Answer, Kind, Problem};
 
 /// What is to be accepted.
@@ -95,7 +96,7 @@ pub(super) async fn accept(app: &App, acceptance: &Acceptance<'_>) -> Answer<Acc
 /// One try. `None`: the intent stands for another export, and nothing was written.
 async fn transact(
     app: &App,
-    db: &mut deadpool_postgres::Object,
+    db: &mut Lent,
     acceptance: &Acceptance<'_>,
     wanted: &Wanted<'_>,
     export_id: &ExportId,

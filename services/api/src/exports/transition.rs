@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use deadpool_postgres::{Object, Transaction};
+use deadpool_postgres::Transaction;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use waybill_domain::attempt::AttemptState;
@@ -28,6 +28,7 @@ use super::failure::{Failure, TRANSACTION_TRIES_MAX, committed};
 use super::{not_found, parse_id, representation};
 use crate::app::App;
 use crate::codes;
+use crate::lent::Lent;
 use crate::principal::Principal;
 use crate::problem::{Answer, Kind, Problem};
 use crate::request::{Parameters, PathId};
@@ -126,7 +127,7 @@ struct Wanted<'a> {
 }
 
 /// One try, kept or, in a dry run, not.
-async fn transact(app: &App, db: &mut Object, wanted: &Wanted<'_>) -> Result<Outcome, Failure> {
+async fn transact(app: &App, db: &mut Lent, wanted: &Wanted<'_>) -> Result<Outcome, Failure> {
     let tx = db.transaction().await?;
     let outcome = moved(app, &tx, wanted).await?;
     if wanted.dry_run {
