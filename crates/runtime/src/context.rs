@@ -160,6 +160,9 @@ impl Context {
         address.login(&login.user, login.password()?.as_ref());
         address.name(self.role.database_user());
         address.work_in(schema);
+        if self.role == Role::Api {
+            address.end_statements_after(self.config.api.request_timeout_ms);
+        }
         Ok(address)
     }
 }

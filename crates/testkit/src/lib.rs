@@ -44,7 +44,7 @@ pub use postgres::PrivatePostgres;
 pub use process::{Launch, Process, Status};
 pub use proxy::{Loss, Proxy};
 pub use python::python;
-pub use schemathesis::{Verdict, schemathesis};
+pub use schemathesis::{Fuzzed, Verdict, schemathesis};
 pub use settings::Settings;
 pub use store_proxy::{StoreProxy, Trouble};
 pub use system::{ORDERS, ROWS_OF_TENANT, System, base_url};

@@ -202,6 +202,19 @@ impl Process {
         values.sum()
     }
 
+    /// What it says of this metric now, label by label as it is written.
+    ///
+    /// # Panics
+    /// When its management listener does not answer.
+    pub async fn counts(&self, name: &str) -> Vec<(String, f64)> {
+        let (_, text) = self.managed("/metrics").await;
+        let labelled = text.lines().filter_map(|line| {
+            let (labels, count) = line.strip_prefix(name)?.strip_prefix('{')?.rsplit_once("} ")?;
+            Some((labels.to_owned(), count.trim().parse().ok()?))
+        });
+        labelled.collect()
+    }
+
     /// The reason of this code in its `/readyz`, if it is there now. A process that gives only reasons that degrade it
     /// answers 200 all the same, so that a rollout can ship the fix.
     ///

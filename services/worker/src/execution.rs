@@ -26,9 +26,7 @@ const ATTEMPT_MAX: Duration = Duration::from_secs(ATTEMPT_HOURS_MAX * 60 * 60);
 pub async fn execute(worker: &Worker, claimed: &Claimed, abandon: &CancellationToken) -> Outcome {
     let meter = Meter::new();
     let made = tokio::select! {
-        made = AssertUnwindSafe(candidate_file::make(worker, claimed, &meter)).catch_unwind() => {
-            made.unwrap_or(Err(AttemptError::Panicked))
-        }
+        made = alive(candidate_file::make(worker, claimed, &meter)) => made,
         reason = heartbeat::keep(worker, claimed, &meter) => Err(reason),
         () = abandon.cancelled() => Err(AttemptError::Stopped),
         () = tokio::time::sleep(ATTEMPT_MAX) => Err(AttemptError::DeadlineExceeded),
@@ -49,6 +47,12 @@ pub async fn execute(worker: &Worker, claimed: &Claimed, abandon: &CancellationT
     });
     metrics::ended(outcome);
     outcome
+}
+
+/// A panic is an error of this attempt, which says so, and not a worker that died without a word. What was made goes with
+/// the future that made it.
+async fn alive<T>(work: impl Future<Output = Result<T, AttemptError>>) -> Result<T, AttemptError> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or(Err(AttemptError::Panicked))
 }
 
 async fn finish(
@@ -137,6 +141,21 @@ async fn give_up(
                 "fenced: its failure counts for nothing"
             );
             Ok(Outcome::Fenced)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::off_thread;
+
+    #[tokio::test]
+    async fn a_panic_on_whichever_thread_ends_the_attempt_alone_and_is_told() {
+        let here = alive::<()>(async { panic!("a fault of ours") }).await;
+        let elsewhere = alive::<()>(off_thread::run(|| panic!("a fault of ours"))).await;
+        for ended in [here, elsewhere] {
+            assert!(matches!(ended, Err(AttemptError::Panicked)), "{ended:?}");
         }
     }
 }

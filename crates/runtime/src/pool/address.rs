@@ -102,10 +102,19 @@ impl Address {
 
     /// The same for a schema whose name is the configuration's.
     pub(crate) fn work_in_schema(&mut self, schema: &str) {
-        let own = self.config.get_options().map(|options| format!("{options} ")).unwrap_or_default();
-        self.config.options(format!(
-            "{own}-c search_path={schema} -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
+        self.add_options(&format!(
+            "-c search_path={schema} -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
         ));
+    }
+
+    /// Lets the server end a statement after so long: whoever asked for it is gone by then.
+    pub(crate) fn end_statements_after(&mut self, timeout_ms: u64) {
+        self.add_options(&format!("-c statement_timeout={timeout_ms}"));
+    }
+
+    fn add_options(&mut self, added: &str) {
+        let own = self.config.get_options().map(|options| format!("{options} ")).unwrap_or_default();
+        self.config.options(format!("{own}{added}"));
     }
 
     /// Connects once, outside of every pool.
