@@ -80,31 +80,46 @@ async fn whoever_reads_slowly_holds_the_server_up_and_is_not_flooded() {
     .await;
 }
 
+/// Waits until the server has this process no more.
+async fn is_gone(admin: &tokio_postgres::Client, pid: i32) {
+    eventually("the server to end it", async || {
+        let still = admin.query_opt("SELECT FROM pg_stat_activity WHERE pid = $1", &[&pid]).await;
+        still.expect("an answer").is_none().then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
-async fn a_connection_that_is_dropped_ends_what_its_server_does_for_nobody() {
+async fn a_connection_that_is_dropped_before_the_first_row_ends_what_its_server_does_for_nobody() {
     let database = TestDatabase::fresh().await;
     let admin = database.admin().await;
-    // One that has sent nothing yet, and one whose reader went away in the middle of the rows.
-    for (rows, read) in [
-        ("(SELECT pg_sleep(3600))", false),
-        (
-            "(SELECT n, CASE WHEN n > 9e5 THEN pg_sleep(3600) END \
-        FROM generate_series(1, 1e6) AS n)",
-            true,
-        ),
-    ] {
-        let connection = connected(&database).await;
-        let pid = backend(&connection).await;
-        let mut copy = connection.copy_out(&format!("COPY {rows} TO STDOUT")).await.expect("it begins");
-        if read {
-            assert!(copy.next().await.expect("it goes on").is_some());
+    let connection = connected(&database).await;
+    let pid = backend(&connection).await;
+    let sleeps = "SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'";
+    // A server says that a COPY has begun only with its first rows.
+    tokio::select! {
+        begun = connection.copy_out("COPY (SELECT pg_sleep(3600)) TO STDOUT") => {
+            panic!("it has rows, or an error: {:?}", begun.err());
         }
-        drop(copy);
-        drop(connection);
-        eventually("the server to end it", async || {
-            let still = admin.query_opt("SELECT FROM pg_stat_activity WHERE pid = $1", &[&pid]).await;
-            still.expect("an answer").is_none().then_some(())
-        })
-        .await;
+        () = eventually("the server to be at work", async || {
+            admin.query_opt(sleeps, &[&pid]).await.expect("an answer").map(drop)
+        }) => {}
     }
+    drop(connection);
+    is_gone(&admin, pid).await;
+}
+
+#[tokio::test]
+async fn a_connection_that_is_dropped_in_the_middle_of_the_rows_ends_what_its_server_does_for_nobody() {
+    let database = TestDatabase::fresh().await;
+    let admin = database.admin().await;
+    let connection = connected(&database).await;
+    let pid = backend(&connection).await;
+    let rows = "SELECT CASE WHEN n = 9e5 THEN pg_sleep(3600)::text ELSE repeat('x', 100) END
+        FROM generate_series(1, 1e6) AS n";
+    let mut copy = connection.copy_out(&format!("COPY ({rows}) TO STDOUT")).await.expect("it begins");
+    assert!(copy.next().await.expect("it goes on").is_some());
+    drop(copy);
+    drop(connection);
+    is_gone(&admin, pid).await;
 }

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use reqwest::Url;
+use serde_json::Value;
 use tokio::process::Command;
 
 use crate::python::python;
@@ -40,7 +41,7 @@ pub struct Fuzzed<'a> {
     /// What the examples are drawn from.
     pub seed: u32,
     /// Real values of parameters in paths: every second example has one of them, the others are made up.
-    pub known: &'a BTreeMap<&'static str, Vec<String>>,
+    pub known: &'a BTreeMap<&'static str, Vec<Value>>,
     /// The only key that is revoked, so that whoever asks keeps its own.
     pub sacrificed: &'a str,
 }
@@ -49,7 +50,10 @@ impl Fuzzed<'_> {
     fn configuration(&self) -> String {
         let mut written = String::new();
         for (name, values) in self.known {
-            let _infallible = writeln!(written, "[dictionaries.{name}]\nvalues = {values:?}\n");
+            // What a JSON text or number looks like, TOML's looks like, too.
+            let values: Vec<String> = values.iter().map(Value::to_string).collect();
+            let values = values.join(", ");
+            let _infallible = writeln!(written, "[dictionaries.{name}]\nvalues = [{values}]\n");
         }
         written.push_str("[parameters]\n");
         for name in self.known.keys() {
