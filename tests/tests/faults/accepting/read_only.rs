@@ -59,14 +59,14 @@ async fn a_server_that_turned_read_only_is_an_outage_to_callers_and_each_connect
     accepted(&admin, 2).await;
 }
 
-/// The transaction turns read-only once its intent is written, as it would if its server were demoted under it.
+/// The transaction turns read-only behind its command and before its fact, as it would if its server were demoted under it.
 const HALF_WAY: &str = "
     CREATE FUNCTION public.demote() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
         PERFORM set_config('transaction_read_only', 'on', true);
         RETURN NULL;
     END $$;
-    CREATE TRIGGER demotes AFTER INSERT ON export.intents FOR EACH ROW EXECUTE FUNCTION public.demote();";
+    CREATE TRIGGER demotes AFTER INSERT ON export.commands FOR EACH ROW EXECUTE FUNCTION public.demote();";
 
 #[tokio::test]
 async fn an_acceptance_that_finds_itself_read_only_half_way_leaves_nothing_and_is_accepted_once_later() {
@@ -81,7 +81,7 @@ async fn an_acceptance_that_finds_itself_read_only_half_way_leaves_nothing_and_i
         assert_eq!(answer.code(), "database-unavailable", "{}", api.log().tail());
         accepted(&admin, 0).await;
     }
-    admin.batch_execute("DROP TRIGGER demotes ON export.intents").await.expect("dropped");
+    admin.batch_execute("DROP TRIGGER demotes ON export.commands").await.expect("dropped");
     let answer = caller.ask("intent-7", &orders()).await;
     assert_eq!(answer.status, 202, "{}", answer.json());
     let again = caller.ask("intent-7", &orders()).await;
