@@ -96,6 +96,14 @@ fn a_job_under_a_live_lease_is_not_claimed() {
 }
 
 #[test]
+fn a_lease_that_is_over_is_not_renewed_but_its_holder_may_still_end_the_job() {
+    let renew = Command::Renew { fence: 1, lease: LEASE };
+    assert_eq!(decide(&claimed(), renew, at(31)), Err(Rejection::LeaseOver));
+    assert!(decide(&claimed(), renew, at(29)).is_ok());
+    assert!(decide(&claimed(), Command::Complete { fence: 1 }, at(31)).is_ok());
+}
+
+#[test]
 fn a_zombie_can_neither_complete_nor_fail_nor_renew_what_another_took_over() {
     let taken_over =
         decide(&claimed(), Command::Claim { lease: LEASE }, at(31)).expect("the lease is over").next;

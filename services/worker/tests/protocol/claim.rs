@@ -54,6 +54,20 @@ async fn a_tenants_oldest_due_job_is_first_and_one_that_is_not_due_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_lease_ran_out_is_not_behind_the_backlog() {
+    let house = House::new().await;
+    let worker = house.worker("one");
+    let tenant = house.tenant(1).await;
+    let lost = house.job(&tenant, 500).await;
+    assert_eq!(claimed_id(&worker).await, Some(lost.clone()));
+    let waiting = house.job(&tenant, 400).await;
+    house.lapse(&lost).await;
+    assert_eq!(claimed_id(&worker).await, Some(lost), "the other one is due for longer");
+    house.admin.execute("UPDATE export.tenants SET running_limit = 2", &[]).await.expect("another slot");
+    assert_eq!(claimed_id(&worker).await, Some(waiting));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_suspended_tenant_has_no_turn() {
     let house = House::new().await;
     let tenant = house.tenant(10).await;

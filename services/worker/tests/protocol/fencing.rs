@@ -134,6 +134,23 @@ async fn a_zombies_heartbeat_renews_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_is_over_is_not_renewed_though_nobody_took_the_job_over() {
+    let house = House::new().await;
+    let tenant = house.tenant(1).await;
+    let first = house.job(&tenant, 50).await;
+    let held = claim_next(&house.worker("one")).await.expect("an answer").expect("a job is due");
+    assert_eq!(held.job.export_id, first);
+    house.lapse(&first).await;
+    // The tenant's slot is free: a heartbeat that revived the lease could make two run where one may.
+    let beat = attempt::heartbeat(&house.admin, &first, held.fence(), 3_600_000, PROGRESS).await;
+    assert!(!beat.expect("an answer"));
+    let story = house.story(&first).await;
+    assert!(story.starts_with("running v1 f1"), "nobody took it over: {story}");
+    let heir = claim_next(&house.worker("two")).await.expect("an answer").expect("a lapsed job is due");
+    assert_eq!((heir.job.export_id.clone(), heir.fence()), (first, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_zombie_can_neither_announce_nor_verify_nor_select_a_candidate() {
     let house = House::new().await;
     let (export, zombie, verified, heir) = taken_over(&house).await;
