@@ -248,8 +248,16 @@ async fn a_retry_is_a_new_export_of_the_same_and_an_intent_of_its_own() {
     );
     scene.admin.batch_execute("ALTER TABLE source.elsewhere RENAME TO orders").await.expect("repaired");
 
+    let over = "UPDATE export.jobs SET expires_at = now() WHERE export_id = $1";
+    scene.admin.execute(over, &[&failed]).await.expect("the time that was asked for comes");
+    let too_late = scene.retry(&failed, "again").await;
+    assert_eq!((too_late.status.as_u16(), too_late.code().as_str()), (422, "request-unfit"));
+    assert_eq!(too_late.json()["errors"][0]["field"], "expiry");
+    let open = "UPDATE export.jobs SET expires_at = NULL WHERE export_id = $1";
+    scene.admin.execute(open, &[&failed]).await.expect("no time was asked for");
+
     let made = scene.retry(&failed, "again").await;
-    assert_eq!(made.status, 202);
+    assert_eq!(made.status, 202, "a refused try left nothing that stands for the intent");
     let new = made.json();
     let new_id = id_of(&new);
     assert_ne!(new_id, failed);
