@@ -45,14 +45,14 @@ async fn a_connection_works_in_its_schema_under_its_roles_name() {
 async fn a_statement_of_the_api_ends_at_the_server_when_nobody_waits_for_it_any_more() {
     let database = TestDatabase::fresh().await;
     let mut config = Config::default();
-    config.database.export.url = Some(DatabaseUrl::new(&database.plain_url()));
+    config.database.export.url = Some(DatabaseUrl::new(database.plain_url()));
     config.credentials.api.password = Some(Secret::new(ROLE_PASSWORD));
     config.api.request_timeout_ms = 50;
     let health = Health::new(Role::Api);
     let context = Context::new(Arc::new(config), Role::Api, &health, CancellationToken::new()).unwrap();
     let client = context.pool(Schema::Export).unwrap().get().await.unwrap();
     let ended = client.batch_execute("SELECT pg_sleep(3600)").await.expect_err("it is ended");
-    assert_eq!(ended.code().map(|code| code.code()), Some("57014"), "{ended}");
+    assert_eq!(ended.code().map(tokio_postgres::error::SqlState::code), Some("57014"), "{ended}");
 }
 
 #[tokio::test]

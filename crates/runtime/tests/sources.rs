@@ -60,7 +60,7 @@ async fn a_copy_that_breaks_off_says_so_after_the_rows_before_and_has_no_number_
             Err(error) => break error,
         }
     };
-    assert_eq!(error.code().map(|code| code.code()), Some("22012"), "{error}");
+    assert_eq!(error.code().map(tokio_postgres::error::SqlState::code), Some("22012"), "{error}");
     connection.batch_execute("SELECT 1").await.expect("the connection is sound");
     assert_eq!(copy.rows_sent(), None);
 }

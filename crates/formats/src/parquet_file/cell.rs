@@ -139,7 +139,7 @@ fn byte_array(bytes: &[u8], wire: Wire, out: &mut BytesMut) -> Result<(), Fault>
             out.extend_from_slice(&buffer[..length]);
         }
         Wire::TimeTz => {
-            out.extend_from_slice(calendar::time_with_zone_text(bytes, Style::Iso8601)?.as_bytes())
+            out.extend_from_slice(calendar::time_with_zone_text(bytes, Style::Iso8601)?.as_bytes());
         }
         Wire::Inet => {
             let mut text = String::new();
