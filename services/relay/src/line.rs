@@ -242,6 +242,7 @@ impl Line {
     /// Gives the producer the rows that waited for their partition, up to [`PUMP_ROWS_MAX`]. They count as handed over.
     pub(crate) fn follow(&mut self) {
         self.is_full = false;
+        let now = Instant::now();
         for _ in 0..PUMP_ROWS_MAX {
             let Some(target) = self.next_behind().filter(|_| !self.failure.is_seen()) else { break };
             let Some(row) = self.behind.first(target) else { break };
@@ -253,7 +254,7 @@ impl Line {
             };
             match sent {
                 Ok(()) => {
-                    self.topics.sent(target);
+                    self.topics.sent(target, now);
                     self.behind.pop(target);
                 }
                 Err(NotQueued::Full) => {
@@ -300,7 +301,7 @@ impl Line {
         match self.producer.send(seq, target.partition, record) {
             Ok(()) => {
                 self.wait_for(lane, seq, bytes, now);
-                self.topics.sent(target);
+                self.topics.sent(target, now);
                 return Handed::Over;
             }
             Err(NotQueued::Full) => self.is_full = true,

@@ -6,14 +6,16 @@
 //! acknowledgement of the second one for that of both. So one row goes alone until it is acknowledged; from then on the
 //! broker refuses whatever would leave a row out. It forgets a producer that sends nothing for long, and so do we, sooner.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::delivery::Place;
 
-/// After so long without an acknowledgement, a broker may have forgotten the producer. `producer.id.expiration.ms` says when
-/// it does, and is a day by default.
+/// So long after it was given the last row that it acknowledged, a broker may have forgotten the producer.
+/// `producer.id.expiration.ms` says when it does, and is a day by default. It counts from the record's own time, which is that
+/// of its handing over and not of its acknowledgement: seen as rows out of order, when a long queue lay between the two.
 pub(crate) const REMEMBERED_FOR: Duration = Duration::from_secs(10);
 
 /// All of them, by their number.
@@ -24,16 +26,16 @@ pub(crate) struct Partitions(Vec<Partition>);
 struct Partition {
     /// The highest offset that was acknowledged.
     end: i64,
-    /// Rows that the producer has and the broker has not acknowledged.
-    in_flight: usize,
-    /// When the broker last acknowledged a row of this producer.
-    acknowledged_at: Option<Instant>,
+    /// When the producer was given each row that the broker has not acknowledged, in their order.
+    in_flight: VecDeque<Instant>,
+    /// When the producer was given the last row that the broker has acknowledged.
+    known_since: Option<Instant>,
 }
 
 impl Partitions {
     /// Notes that there are so many.
     pub(crate) fn found(&mut self, count: usize) {
-        let unknown = || Partition { end: -1, in_flight: 0, acknowledged_at: None };
+        let unknown = || Partition { end: -1, in_flight: VecDeque::new(), known_since: None };
         self.0.resize_with(count.max(1), unknown);
     }
 
@@ -53,35 +55,35 @@ impl Partitions {
     pub(crate) fn may_send(&self, partition: i32, now: Instant) -> bool {
         self.get(partition).is_none_or(|partition| {
             let is_remembered =
-                partition.acknowledged_at.is_some_and(|at| now.duration_since(at) < REMEMBERED_FOR);
-            is_remembered || partition.in_flight == 0
+                partition.known_since.is_some_and(|since| now.duration_since(since) < REMEMBERED_FOR);
+            is_remembered || partition.in_flight.is_empty()
         })
     }
 
     /// Notes that a row was handed over.
-    pub(crate) fn sent(&mut self, partition: i32) {
+    pub(crate) fn sent(&mut self, partition: i32, now: Instant) {
         if let Some(partition) = self.get_mut(partition) {
-            partition.in_flight += 1;
+            partition.in_flight.push_back(now);
         }
     }
 
     /// Notes an acknowledgement, and answers whether it can be one, and of the topic that was sent to before. Without an offset
     /// it is only concluded from that of a later row; and offsets only grow, unless the topic was made again.
-    pub(crate) fn acknowledged(&mut self, place: Place, now: Instant) -> bool {
+    pub(crate) fn acknowledged(&mut self, place: Place) -> bool {
         let Some(partition) = self.get_mut(place.partition) else { return true };
-        partition.in_flight = partition.in_flight.saturating_sub(1);
+        let sent_at = partition.in_flight.pop_front();
         if place.offset <= partition.end {
             return false;
         }
         partition.end = place.offset;
-        partition.acknowledged_at = Some(now);
+        partition.known_since = sent_at.or(partition.known_since);
         true
     }
 
     /// Notes that nothing is in flight any more.
     pub(crate) fn abandon(&mut self) {
         for partition in &mut self.0 {
-            partition.in_flight = 0;
+            partition.in_flight.clear();
         }
     }
 
@@ -89,7 +91,7 @@ impl Partitions {
     pub(crate) fn begin(&mut self) {
         self.abandon();
         for partition in &mut self.0 {
-            partition.acknowledged_at = None;
+            partition.known_since = None;
         }
     }
 
@@ -170,40 +172,54 @@ mod tests {
     fn one_row_goes_alone_until_the_broker_knows_the_producer() {
         let (mut partitions, now) = (of(2), Instant::now());
         assert!(partitions.may_send(0, now));
-        partitions.sent(0);
+        partitions.sent(0, now);
         assert!(!partitions.may_send(0, now));
         assert!(partitions.may_send(1, now), "another partition is none of its business");
-        assert!(partitions.acknowledged(place(0, 5), now));
-        partitions.sent(0);
-        partitions.sent(0);
+        assert!(partitions.acknowledged(place(0, 5)));
+        partitions.sent(0, now);
+        partitions.sent(0, now);
         assert!(partitions.may_send(0, now));
         partitions.begin();
-        partitions.sent(0);
+        partitions.sent(0, now);
         assert!(!partitions.may_send(0, now), "the broker does not know the next producer");
     }
 
     #[test]
     fn one_row_goes_alone_again_when_the_broker_may_have_forgotten_the_producer() {
         let (mut partitions, now) = (of(1), Instant::now());
-        partitions.sent(0);
-        partitions.acknowledged(place(0, 5), now);
-        partitions.sent(0);
+        partitions.sent(0, now);
+        partitions.acknowledged(place(0, 5));
+        partitions.sent(0, now + SECOND);
         assert!(partitions.may_send(0, now + REMEMBERED_FOR - SECOND));
         assert!(!partitions.may_send(0, now + REMEMBERED_FOR), "one is in flight");
-        partitions.acknowledged(place(0, 6), now + REMEMBERED_FOR);
-        assert!(partitions.may_send(0, now + REMEMBERED_FOR));
+        partitions.acknowledged(place(0, 6));
+        assert!(partitions.may_send(0, now + REMEMBERED_FOR), "it was given later");
         assert!(partitions.may_send(0, now + REMEMBERED_FOR * 3), "none is in flight");
     }
 
     #[test]
+    fn the_time_in_the_queue_counts_as_silence() {
+        let (mut partitions, now) = (of(1), Instant::now());
+        partitions.sent(0, now);
+        partitions.acknowledged(place(0, 5));
+        for _ in 0..3 {
+            partitions.sent(0, now);
+        }
+        // They come much later than they were given, one of them not at all.
+        partitions.acknowledged(place(0, 6));
+        partitions.acknowledged(place(0, 7));
+        assert!(!partitions.may_send(0, now + REMEMBERED_FOR), "the broker counts from when they were made");
+    }
+
+    #[test]
     fn offsets_that_go_backwards_are_of_another_topic_and_none_is_no_acknowledgement() {
-        let (mut partitions, now) = (of(2), Instant::now());
-        assert!(partitions.acknowledged(place(0, 7), now));
-        assert!(partitions.acknowledged(place(1, 3), now));
-        assert!(!partitions.acknowledged(place(0, 7), now));
-        assert!(!partitions.acknowledged(place(1, -1001), now), "it is concluded from a later one");
+        let mut partitions = of(2);
+        assert!(partitions.acknowledged(place(0, 7)));
+        assert!(partitions.acknowledged(place(1, 3)));
+        assert!(!partitions.acknowledged(place(0, 7)));
+        assert!(!partitions.acknowledged(place(1, -1001)), "it is concluded from a later one");
         partitions.forget();
-        assert!(partitions.acknowledged(place(0, 0), now));
-        assert!(!partitions.acknowledged(place(1, -1), now));
+        assert!(partitions.acknowledged(place(0, 0)));
+        assert!(!partitions.acknowledged(place(1, -1)));
     }
 }

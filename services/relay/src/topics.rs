@@ -123,9 +123,9 @@ impl Topics {
     }
 
     /// Notes that a row was handed to the producer.
-    pub(crate) fn sent(&mut self, target: Target) {
+    pub(crate) fn sent(&mut self, target: Target, now: Instant) {
         if let Some(lane) = self.lanes.get_mut(target.lane) {
-            lane.partitions.sent(target.partition);
+            lane.partitions.sent(target.partition, now);
         }
     }
 
@@ -135,7 +135,7 @@ impl Topics {
         lane.unacknowledged = lane.unacknowledged.saturating_sub(1);
         lane.waiting_since = now;
         lane.acknowledged_at = Some(now);
-        lane.partitions.acknowledged(place, now)
+        lane.partitions.acknowledged(place)
     }
 
     /// Notes that nothing is in flight any more.
