@@ -33,6 +33,30 @@ const WARM_UP: usize = 0;
 /// What is exported.
 const LINES: Table = Table { name: "lines", rows: ROWS_PER_EXPORT };
 
+/// Who `pgbench`'s clients are, by their number, and ids for them that rise with time as the api's do.
+const CLIENTS: &str = "
+    CREATE SCHEMA bench;
+    CREATE TABLE bench.callers AS
+    SELECT
+        (row_number() OVER (ORDER BY api_keys.api_key_id) - 1)::integer AS client,
+        service_accounts.tenant_id AS ten,
+        service_accounts.service_account_id AS sva,
+        api_keys.api_key_id AS key
+    FROM export.api_keys
+    JOIN export.service_accounts USING (service_account_id)
+    WHERE service_accounts.tenant_id IS NOT NULL;
+    ALTER TABLE bench.callers ADD PRIMARY KEY (client);
+    CREATE FUNCTION bench.id(prefix text) RETURNS text LANGUAGE sql VOLATILE AS $$
+        SELECT prefix || lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
+            || '7' || substr(md5(random()::text), 1, 19)
+    $$;
+    GRANT USAGE ON SCHEMA bench TO waybill_api;
+    GRANT SELECT ON bench.callers TO waybill_api;
+    ANALYZE bench.callers;";
+
+/// No export at all.
+const EMPTY: &str = "TRUNCATE export.jobs, outbox.events CASCADE";
+
 /// The bench.
 #[derive(Debug)]
 pub(crate) struct Bench<'run> {
@@ -87,7 +111,7 @@ impl<'run> Bench<'run> {
         }
         LINES.settle(db).await?;
         operator.post("/v1/ops/datasets", &serde_json::json!({ "file": LINES.declaration() })).await?;
-        db.batch_execute(include_str!("accept/sql/callers.sql")).await.context("no callers")?;
+        db.batch_execute(CLIENTS).await.context("no callers")?;
         let recording = recorded::record(self.run.stack.service("postgres").log(), &callers).await?;
         self.run.progress.say(&format!("  {} statements an acceptance", recording.len()));
         Ok((callers, Pgbench::new(self.run.stack, &recording)?))
@@ -169,6 +193,6 @@ impl<'run> Bench<'run> {
 
 /// Everybody begins with no export at all, and with a log that no checkpoint is due for.
 async fn empty(db: &Client) -> Result<()> {
-    db.batch_execute(include_str!("accept/sql/empty.sql")).await.context("the exports cannot be emptied")?;
+    db.batch_execute(EMPTY).await.context("the exports cannot be emptied")?;
     db.batch_execute("CHECKPOINT").await.context("no checkpoint")
 }

@@ -21,8 +21,8 @@ pub(crate) const PASSWORD: &str = "bench";
 /// A migration makes a login for each.
 const ROLES: [&str; 7] = ["api", "relay", "worker", "search", "stats", "notifier", "reconciler"];
 
-/// The `waybill` that is measured, with the defaults, apart from addresses and from what lets a webhook leave for this machine: what
-/// is measured is what an installation gets.
+/// The `waybill` that is measured, with the defaults, apart from addresses and from what lets a webhook leave for this machine:
+/// what is measured is what an installation gets.
 #[derive(Debug)]
 pub(crate) struct Installation<'run> {
     binary: PathBuf,

@@ -8,6 +8,25 @@ use crate::progress::Progress;
 /// How many rows one statement writes, so that there is progress to see.
 const ROWS_PER_STATEMENT: u64 = 500_000;
 
+/// A table, and who may read it.
+const TABLE: &str = "
+    CREATE SCHEMA IF NOT EXISTS shop;
+    CREATE TABLE shop.{table} (
+        tenant_id text NOT NULL,
+        line_id bigint NOT NULL,
+        customer_id integer NOT NULL,
+        customer text NOT NULL,
+        amount numeric(12, 2) NOT NULL,
+        ratio double precision NOT NULL,
+        paid boolean NOT NULL,
+        created_at timestamptz NOT NULL,
+        due_on date NOT NULL,
+        reference uuid NOT NULL,
+        note text
+    );
+    GRANT USAGE ON SCHEMA shop TO waybill_worker, waybill_api;
+    GRANT SELECT ON shop.{table} TO waybill_worker, waybill_api;";
+
 /// The columns of a file, with DuckDB's type of each.
 pub(crate) const COLUMNS: [(&str, &str); 10] = [
     ("line_id", "BIGINT"),
@@ -46,7 +65,7 @@ impl Table {
 
     /// Makes it, without rows.
     pub(crate) async fn make(&self, db: &Client) -> Result<()> {
-        let statements = include_str!("lines/sql/table.sql").replace("{table}", self.name);
+        let statements = TABLE.replace("{table}", self.name);
         db.batch_execute(&statements).await.context("no table")
     }
 

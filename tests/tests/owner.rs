@@ -248,7 +248,7 @@ async fn a_retry_is_a_new_export_of_the_same_and_an_intent_of_its_own() {
     );
     scene.admin.batch_execute("ALTER TABLE source.elsewhere RENAME TO orders").await.expect("repaired");
 
-    let over = "UPDATE export.jobs SET expires_at = now() WHERE export_id = $1";
+    let over = "UPDATE export.jobs SET retention_seconds = NULL, expires_at = now() WHERE export_id = $1";
     scene.admin.execute(over, &[&failed]).await.expect("the time that was asked for comes");
     let too_late = scene.retry(&failed, "again").await;
     assert_eq!((too_late.status.as_u16(), too_late.code().as_str()), (422, "request-unfit"));

@@ -1,5 +1,5 @@
-//! Small exports through everything: from the request to Kafka's acknowledgement of the completed fact, to search, to the counters
-//! and to a webhook that was taken.
+//! Small exports through everything: from the request to Kafka's acknowledgement of the completed fact, to search, to the
+//! counters and to a webhook that was taken.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! The listener's life.
 //!
 //! Everything that a caller can hold without saying who it is has a bound here: how many connections there are, and
-//! how long one may take over the head of a request, and over taking its answer. What a request may take is bounded by [`crate::observe`].
+//! how long one may take over the head of a request, and over taking its answer. What a request may take is bounded by
+//! [`crate::observe`].
 
 use std::io;
 use std::sync::Arc;

@@ -138,7 +138,7 @@ async fn give_up(
                 fence = claimed.fence(),
                 %rejection,
                 error.code = codes::ATTEMPT_FENCED,
-                "fenced: its failure counts for nothing"
+                "fenced: stopped in the middle of the work"
             );
             Ok(Outcome::Fenced)
         }

@@ -1,6 +1,5 @@
 -- Rows of random values over the whole range of each type that is decoded for CSV, the same in every run.
 -- Lock: none. Idempotency key: none. Index: none.
-SELECT setseed(0.5);
 CREATE TABLE anything AS
 SELECT
     random() < 0.5 AS a_bool,
@@ -29,4 +28,4 @@ SELECT
     translate(substr(md5(random()::text), 1, (random() * 32)::integer), '0123456789', E'",\n\r;|\t''訂🚚') AS a_text,
     CASE WHEN random() < 0.5 THEN substr(md5(random()::text), 1, (random() * 3)::integer) END AS a_null,
     ARRAY[random(), NULL, (random() * 10)::integer] AS an_array
-FROM generate_series(1, 20000);
+FROM generate_series(1, 20000)

@@ -1,1 +1,0 @@
-TRUNCATE export.jobs, outbox.events CASCADE;
