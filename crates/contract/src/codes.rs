@@ -1,17 +1,23 @@
 //! Why a record is parked or an event cannot be written: one slug each, with a page in `docs/errors/`.
 
-/// A required attribute has no header.
+/// A required attribute is absent.
 pub const ATTRIBUTE_MISSING: &str = "attribute-missing";
-/// A required attribute is the empty string.
+/// One of CloudEvents' own attributes is the empty string.
 pub const ATTRIBUTE_EMPTY: &str = "attribute-empty";
 /// An attribute's header has a null value.
 pub const ATTRIBUTE_NULL: &str = "attribute-null";
-/// An attribute has more than one header.
+/// An attribute is there more than once.
 pub const ATTRIBUTE_DUPLICATED: &str = "attribute-duplicated";
 /// An attribute is not UTF-8.
 pub const ATTRIBUTE_NOT_UTF8: &str = "attribute-not-utf8";
-/// An attribute holds a control character.
-pub const ATTRIBUTE_CONTROL_CHARACTER: &str = "attribute-control-character";
+/// An attribute holds a control character or a noncharacter.
+pub const ATTRIBUTE_CHARACTER_EXCLUDED: &str = "attribute-character-excluded";
+/// A name that no attribute can have.
+pub const ATTRIBUTE_NAME_INVALID: &str = "attribute-name-invalid";
+/// An attribute's JSON value is of another type than the attribute.
+pub const ATTRIBUTE_TYPE_MISMATCH: &str = "attribute-type-mismatch";
+/// In structured mode a header says something else than the value.
+pub const ATTRIBUTE_CONTRADICTED: &str = "attribute-contradicted";
 /// An attribute is longer than its bound.
 pub const ATTRIBUTE_TOO_LONG: &str = "attribute-too-long";
 /// `ce_specversion` is another one than 1.0.
@@ -20,6 +26,16 @@ pub const SPECVERSION_UNSUPPORTED: &str = "specversion-unsupported";
 pub const SOURCE_NOT_A_URI: &str = "source-not-a-uri";
 /// `ce_time` is not an RFC 3339 time.
 pub const TIME_NOT_RFC3339: &str = "time-not-rfc3339";
+/// `dataschema` is not a URI.
+pub const DATASCHEMA_NOT_A_URI: &str = "dataschema-not-a-uri";
+/// Structured mode's value is not one JSON object in UTF-8.
+pub const STRUCTURED_NOT_JSON: &str = "structured-not-json";
+/// `data` and `data_base64` are both there.
+pub const DATA_TWICE: &str = "data-twice";
+/// `data_base64` is not Base64.
+pub const DATA_NOT_BASE64: &str = "data-not-base64";
+/// `data` is not what its content type says.
+pub const DATA_UNFIT: &str = "data-unfit";
 /// `ce_type` is none that this version knows.
 pub const EVENT_TYPE_UNKNOWN: &str = "event-type-unknown";
 /// `ce_subject` is another export than the data's.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use waybill_domain::ids::{ExportId, TenantId};
 
+use crate::cloud_event::Data;
 use crate::envelope::{Envelope, EventKey, Message};
 use crate::error::{ContractError, InvalidField, Malformed};
 use crate::fact_record::{id, to_microsecond};
@@ -100,11 +101,11 @@ pub fn decode_command<'a>(
     headers: impl IntoIterator<Item = (&'a str, Option<&'a [u8]>)>,
     payload: Option<&[u8]>,
 ) -> Result<ExportCommand, ContractError> {
-    let Envelope { key, event_type, time, subject } = Envelope::read(headers)?;
+    let (Envelope { key, event_type, time, subject }, data) = Envelope::read(headers, payload)?;
     if event_type != COMMAND_TYPE {
         return Err(Malformed::Type { found: event_type }.into());
     }
-    let record: CommandRecord = schemas.decode(SUBJECT, payload)?;
+    let record: CommandRecord = schemas.decode(SUBJECT, data.as_ref().map(Data::as_bytes))?;
     let (export_id, tenant_id) = identities(&record).map_err(Malformed::Field)?;
     if export_id.as_str() != subject {
         return Err(Malformed::Subject.into());

@@ -89,51 +89,69 @@ pub enum EncodeError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// A required attribute has no header (CloudEvents 1.0.2, "Required Attributes").
-    #[error("no header {header}")]
+    /// A required attribute is absent (CloudEvents 1.0.2, "Required Attributes").
+    #[error("there is no attribute {attribute}")]
     AttributeMissing {
-        /// The header that should be there.
-        header: &'static str,
+        /// The attribute that should be there.
+        attribute: &'static str,
     },
-    /// A required attribute is empty: "MUST be a non-empty string".
-    #[error("header {header} is empty")]
+    /// One of CloudEvents' own attributes is empty: "MUST be a non-empty string".
+    #[error("attribute {attribute} is empty")]
     AttributeEmpty {
-        /// The empty header.
-        header: &'static str,
+        /// The empty attribute.
+        attribute: String,
     },
     /// An attribute's header has a null value.
-    #[error("header {header} has no value")]
+    #[error("attribute {attribute} has a header without a value")]
     AttributeNull {
-        /// The header.
-        header: String,
+        /// The attribute.
+        attribute: String,
     },
-    /// An attribute has more than one header; which one counts would be a guess.
-    #[error("header {header} is there more than once")]
+    /// An attribute is there more than once; which one counts would be a guess.
+    #[error("attribute {attribute} is there more than once")]
     AttributeDuplicated {
-        /// The header.
-        header: String,
+        /// The attribute.
+        attribute: String,
     },
     /// An attribute is not UTF-8 (Kafka Protocol Binding, section 3.2.3).
-    #[error("header {header} is not UTF-8")]
+    #[error("attribute {attribute} is not UTF-8")]
     AttributeNotUtf8 {
-        /// The header.
-        header: String,
+        /// The attribute.
+        attribute: String,
         /// Where it stops being UTF-8.
         source: std::str::Utf8Error,
     },
     /// An attribute holds a character that CloudEvents' type system excludes from strings.
-    #[error("header {header} holds a control character")]
-    AttributeControlCharacter {
-        /// The header.
-        header: String,
+    #[error("attribute {attribute} holds a control character or a noncharacter")]
+    AttributeCharacter {
+        /// The attribute.
+        attribute: String,
     },
-    /// An attribute is longer than a key of an index can be.
-    #[error("header {header} has {bytes} bytes, the most is {}", crate::ATTRIBUTE_BYTES_MAX)]
+    /// An attribute is longer than it may be.
+    #[error("attribute {attribute} has {bytes} bytes, the most is {}", crate::ATTRIBUTE_BYTES_MAX)]
     AttributeTooLong {
-        /// The header.
-        header: String,
+        /// The attribute.
+        attribute: String,
         /// Its length.
         bytes: usize,
+    },
+    /// No name of an attribute (CloudEvents 1.0.2, "Attribute Naming Convention").
+    #[error("{found:?} is no attribute's name: those are lower-case letters and digits of ASCII")]
+    AttributeName {
+        /// What the record says.
+        found: String,
+    },
+    /// A JSON value of another type than the attribute has (JSON Event Format, section 2.2).
+    #[error("attribute {attribute} is of a type that it cannot have")]
+    AttributeType {
+        /// The attribute.
+        attribute: String,
+    },
+    /// In structured mode a header says something else than the value.
+    #[error("attribute {attribute} has a header that says something else than the value")]
+    AttributeContradicted {
+        /// The attribute.
+        attribute: String,
     },
     /// Another version of the envelope.
     #[error("ce_specversion is {found:?}, not {:?}", crate::SPEC_VERSION)]
@@ -147,6 +165,30 @@ pub enum Malformed {
     /// Not an RFC 3339 time, or one that no clock shows.
     #[error("ce_time is not an RFC 3339 time")]
     Time,
+    /// Not a URI (RFC 3986, section 3).
+    #[error("dataschema is not a URI")]
+    DataSchema,
+    /// Structured mode's value is not one JSON object in UTF-8.
+    #[error("the value is not the JSON of an event")]
+    StructuredNotJson {
+        /// Where it stops being it.
+        source: serde_json::Error,
+    },
+    /// `data` and `data_base64` in one event (JSON Event Format, section 3.1.1).
+    #[error("both data and data_base64 are there")]
+    DataTwice,
+    /// `data_base64` is not Base64 (RFC 4648, section 4).
+    #[error("data_base64 is not Base64")]
+    DataBase64 {
+        /// Where it stops being it.
+        source: base64::DecodeError,
+    },
+    /// `data` is not what its content type says.
+    #[error("data {detail}")]
+    DataUnfit {
+        /// In which way.
+        detail: &'static str,
+    },
     /// A type that is not asked for here.
     #[error("ce_type {found:?} is none that this reader knows")]
     Type {
@@ -156,8 +198,8 @@ pub enum Malformed {
     /// The envelope speaks of another export than the data.
     #[error("ce_subject is another export than the data's")]
     Subject,
-    /// Another media type, CloudEvents' structured mode included.
-    #[error("content-type is {found:?}, not {:?}", crate::CONTENT_TYPE)]
+    /// Another media type, or none at all.
+    #[error("the content type is {found:?}, which is not read here")]
     ContentType {
         /// What the record says.
         found: String,
@@ -222,11 +264,19 @@ impl Malformed {
             Self::AttributeNull { .. } => codes::ATTRIBUTE_NULL,
             Self::AttributeDuplicated { .. } => codes::ATTRIBUTE_DUPLICATED,
             Self::AttributeNotUtf8 { .. } => codes::ATTRIBUTE_NOT_UTF8,
-            Self::AttributeControlCharacter { .. } => codes::ATTRIBUTE_CONTROL_CHARACTER,
+            Self::AttributeCharacter { .. } => codes::ATTRIBUTE_CHARACTER_EXCLUDED,
             Self::AttributeTooLong { .. } => codes::ATTRIBUTE_TOO_LONG,
+            Self::AttributeName { .. } => codes::ATTRIBUTE_NAME_INVALID,
+            Self::AttributeType { .. } => codes::ATTRIBUTE_TYPE_MISMATCH,
+            Self::AttributeContradicted { .. } => codes::ATTRIBUTE_CONTRADICTED,
             Self::SpecVersion { .. } => codes::SPECVERSION_UNSUPPORTED,
             Self::Source => codes::SOURCE_NOT_A_URI,
             Self::Time => codes::TIME_NOT_RFC3339,
+            Self::DataSchema => codes::DATASCHEMA_NOT_A_URI,
+            Self::StructuredNotJson { .. } => codes::STRUCTURED_NOT_JSON,
+            Self::DataTwice => codes::DATA_TWICE,
+            Self::DataBase64 { .. } => codes::DATA_NOT_BASE64,
+            Self::DataUnfit { .. } => codes::DATA_UNFIT,
             Self::Type { .. } => codes::EVENT_TYPE_UNKNOWN,
             Self::Subject => codes::SUBJECT_MISMATCH,
             Self::ContentType { .. } => codes::CONTENT_TYPE_UNSUPPORTED,

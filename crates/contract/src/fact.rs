@@ -7,6 +7,7 @@ use waybill_domain::export::NotifyTarget;
 use waybill_domain::ids::{CandidateId, ExportId, ServiceAccountId, TenantId};
 use waybill_domain::job::{FactKind, JobState};
 
+use crate::cloud_event::Data;
 use crate::envelope::{Envelope, EventKey, Message};
 use crate::error::{ContractError, EncodeError, InvalidField, Malformed};
 use crate::fact_record::{self, FactRecord};
@@ -102,9 +103,9 @@ pub fn decode_fact<'a>(
     headers: impl IntoIterator<Item = (&'a str, Option<&'a [u8]>)>,
     payload: Option<&[u8]>,
 ) -> Result<Fact, ContractError> {
-    let Envelope { key, event_type, time, subject } = Envelope::read(headers)?;
+    let (Envelope { key, event_type, time, subject }, data) = Envelope::read(headers, payload)?;
     let kind = FactKind::parse(&event_type).ok_or(Malformed::Type { found: event_type })?;
-    let record: FactRecord = schemas.decode(fact_record::SUBJECT, payload)?;
+    let record: FactRecord = schemas.decode(fact_record::SUBJECT, data.as_ref().map(Data::as_bytes))?;
     let export = record.into_snapshot().map_err(Malformed::Field)?;
     check(kind, &export).map_err(Malformed::Field)?;
     if export.export_id.as_str() != subject {

@@ -9,6 +9,7 @@
 //! not.
 
 mod avro;
+mod cloud_event;
 pub mod codes;
 mod command;
 mod embedded;
@@ -22,8 +23,11 @@ pub mod sources;
 pub mod topics;
 mod wire_format;
 
+pub use cloud_event::{
+    ATTRIBUTE_BYTES_MAX, Attribute, AttributeValue, Carried, CloudEvent, Data, EventTime, SPEC_VERSION,
+};
 pub use command::{COMMAND_TYPE, CommandReason, ExportCommand, decode_command};
-pub use envelope::{ATTRIBUTE_BYTES_MAX, CONTENT_TYPE, EventKey, Headers, Message, SPEC_VERSION};
+pub use envelope::{CONTENT_TYPE, EventKey, Headers, Message};
 pub use error::{ContractError, EncodeError, InvalidField, Malformed, UnknownSchemaId};
 pub use fact::{ExportSnapshot, Fact, decode_fact};
 pub use schemas::{SchemaError, Schemas};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::envelope::is_uri_reference;
+use crate::cloud_event::is_uri_reference;
 use crate::error::Malformed;
 use crate::{ATTRIBUTE_BYTES_MAX, embedded};
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use waybill_contract::{CommandReason, decode_command, decode_fact};
+use waybill_contract::{Carried, CloudEvent, CommandReason, decode_command, decode_fact};
 
 use crate::examples::{any_fact, command, headers, schemas, succeeded};
 
@@ -32,6 +32,15 @@ fn every_command_is_read_as_it_was_written() {
         assert_eq!(message.event_id, written.command_id);
         assert_eq!(decode_command(schemas(), headers(&message), Some(&message.payload)).unwrap(), written);
     }
+}
+
+#[test]
+fn a_fact_in_structured_mode_is_the_same_fact() {
+    let message = succeeded().encode(schemas()).unwrap();
+    let event = CloudEvent::read(headers(&message), Some(&message.payload)).unwrap();
+    let Carried { headers, payload } = event.to_structured();
+    let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_deref()));
+    assert_eq!(decode_fact(schemas(), headers, payload.as_deref()).unwrap(), succeeded());
 }
 
 #[test]
