@@ -28,6 +28,8 @@ CREATE TABLE notify.inbox (
     consumer_group text NOT NULL,
     source text NOT NULL,
     event_id text NOT NULL,
+    -- What the event said; NULL: nobody knows, and every copy counts as the same.
+    fingerprint bytea,
     applied_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (consumer_group, source, event_id)
 );

@@ -26,3 +26,5 @@ pub const LOG_CORRUPT: &str = "consumer-log-corrupt";
 pub const HEADER_NAME_NOT_UTF8: &str = "header-name-not-utf8";
 /// Parked: Postgres refuses this one record's effect, again and again, for its values.
 pub const EFFECT_REJECTED: &str = "effect-rejected";
+/// Parked: its event key stands for an event that says something else.
+pub const IDENTITY_COLLISION: &str = "identity-collision";

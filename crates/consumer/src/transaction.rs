@@ -11,9 +11,10 @@ use waybill_fault_points::{Point, reach};
 use crate::crew::Crew;
 use crate::effect::{Batch, Dedup, Delivery, Effect, EventKey, Poison};
 use crate::failure::Failure;
+use crate::inbox::{self, Identity};
 use crate::position::{Move, Moved, advance};
 use crate::record::Record;
-use crate::{inbox, parked};
+use crate::{codes, parked};
 
 /// How long a transaction may sit idle before Postgres ends it, in milliseconds as Postgres takes them.
 const IDLE_TIMEOUT_MS: &str = "20000";
@@ -131,14 +132,50 @@ async fn fresh<'a, E: Effect>(
     if crew.effect.dedup() == Dedup::ByEffect || events.is_empty() {
         return Ok(events);
     }
-    let keyed: Vec<(EventKey, &Delivery<E::Event>)> =
-        events.into_iter().map(|delivery| (crew.effect.event_key(&delivery.event), delivery)).collect();
-    let count = keyed.len();
-    let keys = keyed.iter().map(|(key, _)| key).collect();
-    let mut new = inbox::record(tx, &crew.options.group, keys).await?;
+    let identified: Vec<(Identity, &Delivery<E::Event>)> =
+        events.into_iter().map(|delivery| (identity(crew, &delivery.event), delivery)).collect();
+    let identities = identified.iter().map(|(identity, _)| identity).collect();
+    let mut new = inbox::record(tx, &crew.options.group, identities).await?;
     // The first of two copies in one batch takes the key; the second finds it gone.
-    let fresh: Vec<_> =
-        keyed.iter().filter(|(key, _)| new.remove(key)).map(|(_, delivery)| *delivery).collect();
-    crew.meter.duplicates.increment((count - fresh.len()) as u64);
-    Ok(fresh)
+    let (fresh, copies): (Vec<_>, Vec<_>) =
+        identified.iter().partition(|(identity, _)| new.remove(&identity.key));
+    refuse_collision(tx, &crew.options.group, &copies).await?;
+    crew.meter.duplicates.increment(copies.len() as u64);
+    Ok(fresh.into_iter().map(|(_, delivery)| *delivery).collect())
+}
+
+fn identity<E: Effect>(crew: &Crew<E>, event: &E::Event) -> Identity {
+    Identity { key: crew.effect.event_key(event), fingerprint: crew.effect.fingerprint(event) }
+}
+
+/// A copy that says something else than the event under its key is none.
+async fn refuse_collision<T>(
+    tx: &Transaction<'_>,
+    group: &str,
+    copies: &[&(Identity, &Delivery<T>)],
+) -> Result<(), Failure> {
+    let identities: Vec<&Identity> = copies.iter().map(|(identity, _)| identity).collect();
+    if identities.iter().all(|identity| identity.fingerprint.is_none()) {
+        return Ok(());
+    }
+    let recorded = inbox::recorded(tx, group, &identities).await?;
+    for (identity, delivery) in copies {
+        let EventKey { source, id } = &identity.key;
+        let stands = recorded.get(&identity.key).filter(|recorded| identity.collides_with(recorded));
+        if let Some(stands) = stands {
+            let mine = identity.fingerprint.as_deref().unwrap_or_default();
+            let detail = format!(
+                "source {source:?} and id {id:?} stand for an event with the fingerprint {}, this one has {}",
+                hex(stands),
+                hex(mine)
+            );
+            let poison = Poison { reason: codes::IDENTITY_COLLISION, detail };
+            return Err(Failure::Poison { offset: delivery.offset, poison });
+        }
+    }
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

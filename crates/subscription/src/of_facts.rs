@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tokio_postgres::Transaction;
 use waybill_consumer::{Batch, DecodeError, Dedup, Effect, EffectError, EventKey, Record};
-use waybill_contract::{Fact, SchemaError, Schemas};
+use waybill_contract::{Fact, Fingerprint, SchemaError, Schemas};
 
 use crate::reading::{fact_key, read_fact};
 
@@ -50,6 +50,10 @@ impl<E: FactEffect> Effect for OfFacts<E> {
 
     fn event_key(&self, event: &Fact) -> EventKey {
         fact_key(event)
+    }
+
+    fn fingerprint(&self, event: &Fact) -> Option<Vec<u8>> {
+        Some(Fingerprint::of(event).to_bytes())
     }
 
     async fn apply(&self, tx: &Transaction<'_>, batch: &Batch<'_, Fact>) -> Result<(), EffectError> {

@@ -24,6 +24,33 @@ async fn copies_of_an_event_have_one_effect_within_a_batch_and_across() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_says_something_else_is_none_and_is_parked_within_a_batch_and_across() {
+    let bench = Bench::bound(2).await;
+    for (id, payload) in [("a", "says x"), ("a", "says y"), ("a", "says x"), ("b", "x"), ("c", "says x")] {
+        bench.send(0, id, payload).await;
+    }
+    let member = bench.start();
+    bench.reached(0, 5).await;
+    // By another partition, too, and one of which nobody recorded what it said, or does not say it now.
+    for (id, payload) in [("a", "says z"), ("a", "says x"), ("b", "says y"), ("c", "x")] {
+        bench.send(1, id, payload).await;
+    }
+    bench.reached(1, 4).await;
+    assert_eq!(bench.ids().await, ["a", "b", "c"]);
+    let parked = bench.parked().await;
+    let reasons: Vec<_> = parked.iter().map(|(offset, reason, ..)| (*offset, reason.as_str())).collect();
+    assert_eq!(reasons, [(0, codes::IDENTITY_COLLISION), (1, codes::IDENTITY_COLLISION)]);
+    let detail: String = bench
+        .admin
+        .query_one("SELECT detail FROM stats.parked WHERE partition = 0", &[])
+        .await
+        .unwrap()
+        .get(0);
+    assert!(detail.contains("\"a\"") && detail.contains("0178") && detail.ends_with("0179"), "{detail}");
+    member.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_position_moved_back_by_hand_gives_no_second_effect() {
     let bench = Bench::bound(1).await;
     for id in ["a", "b"] {

@@ -253,7 +253,8 @@ impl StatusSink for Status {
 }
 
 /// Writes down every effect, twice if it is had twice. The payload says how a record is taken: `poison` cannot be decoded,
-/// `later` has to wait until [`Ledger::readable`], `refused` is refused by the effect, anything else is applied.
+/// `later` has to wait until [`Ledger::readable`], `refused` is refused by the effect, `says …` has a fingerprint, and
+/// anything else is applied.
 #[derive(Default)]
 pub(crate) struct Ledger {
     pub(crate) readable: AtomicBool,
@@ -287,6 +288,11 @@ impl Effect for Ledger {
 
     fn event_key(&self, event: &Entry) -> EventKey {
         EventKey { source: "urn:test".into(), id: event.id.clone() }
+    }
+
+    fn fingerprint(&self, event: &Entry) -> Option<Vec<u8>> {
+        let said = event.payload.strip_prefix("says ")?;
+        Some([b"\x01", said.as_bytes()].concat())
     }
 
     async fn apply(&self, tx: &Transaction<'_>, batch: &Batch<'_, Entry>) -> Result<(), EffectError> {

@@ -54,7 +54,7 @@ fn attribute(name: String, value: &RawValue) -> Result<Option<Attribute>, Malfor
         Some(b't' | b'f') => AttributeValue::Boolean(text == "true"),
         Some(b'"') => AttributeValue::Text(unquoted(text)?),
         // Digits and a minus sign: neither a fraction nor an exponent.
-        Some(_) => AttributeValue::Integer(text.parse().map_err(|_| of_another_type())?),
+        Some(_) => AttributeValue::Integer(text.parse().map_err(|_not_whole| of_another_type())?),
         None => return Err(of_another_type()),
     };
     Ok(Some(Attribute { name, value }))

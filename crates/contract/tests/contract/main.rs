@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod examples;
+mod fingerprint;
 mod hostile;
 mod refusals;
 mod round_trip;
