@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use waybill_runtime::config::DatabaseUrl;
 use waybill_runtime::{Config, Context, Health, Role, Schema, Secret};
-use waybill_testkit::{ROLE_PASSWORD, TestDatabase};
+use waybill_testkit::{ROLE_PASSWORD, TestDatabase, within};
 
 /// A pool of the relay with one connection, so that the next caller gets the one that was given back.
 fn context(url: &str) -> Context {
@@ -51,7 +51,8 @@ async fn a_statement_of_the_api_ends_at_the_server_when_nobody_waits_for_it_any_
     let health = Health::new(Role::Api);
     let context = Context::new(Arc::new(config), Role::Api, &health, CancellationToken::new()).unwrap();
     let client = context.pool(Schema::Export).unwrap().get().await.unwrap();
-    let ended = client.batch_execute("SELECT pg_sleep(3600)").await.expect_err("it is ended");
+    let endless = client.batch_execute("SELECT pg_sleep(3600)");
+    let ended = within("the end of a statement", endless).await.expect_err("it is ended");
     assert_eq!(ended.code().map(tokio_postgres::error::SqlState::code), Some("57014"), "{ended}");
 }
 
