@@ -61,7 +61,7 @@ impl Hashed {
         self.optional_number(export.rows);
         self.optional_number(export.bytes);
         self.optional(export.sha256.as_deref());
-        self.optional(export.result_id.as_ref().map(|result_id| result_id.as_str()));
+        self.optional(export.result_id.as_ref().map(waybill_domain::ids::CandidateId::as_str));
         self.optional(export.failure_code.as_deref());
         self.optional(export.failure_detail.as_deref());
         self.number(export.accepted_at.as_microsecond());

@@ -63,7 +63,7 @@ fn whatever_a_fact_says_counts_and_nothing_of_its_envelope() {
         (
             "notify",
             Box::new(|e| {
-                e.notify.push(NotifyTarget { channel: Channel::Webhook, target: "https://a".to_owned() })
+                e.notify.push(NotifyTarget { channel: Channel::Webhook, target: "https://a".to_owned() });
             }),
         ),
         ("fence", Box::new(|e| e.fence += 1)),
