@@ -1,6 +1,5 @@
 -- Rows of random values over the whole range of each type that is decoded for CSV, the same in every run.
 -- Lock: none. Idempotency key: none. Index: none.
-CREATE TABLE anything AS
 SELECT
     random() < 0.5 AS a_bool,
     (random() * 65535 - 32768)::smallint AS an_int2,

@@ -139,7 +139,11 @@ async fn csv_is_byte_for_byte_what_postgres_itself_writes() {
 async fn csv_of_values_that_nobody_thought_of_is_byte_for_byte_what_postgres_itself_writes() {
     let awkward = Awkward::made().await;
     awkward.client.batch_execute("SELECT setseed(0.5)").await.expect("a seed");
-    awkward.client.batch_execute(include_str!("anything.sql")).await.expect("a table of anything");
+    awkward
+        .client
+        .batch_execute(concat!("CREATE TABLE anything AS ", include_str!("anything.sql")))
+        .await
+        .expect("a table of anything");
     let columns = describe(&awkward.client, "SELECT * FROM anything").await;
     let from = format!("FROM anything AS {SOURCE_ALIAS}");
     let ours = by_us(&awkward, &columns, &from, CsvOptions::default()).await;
