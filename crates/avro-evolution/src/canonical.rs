@@ -78,7 +78,7 @@ impl Schema {
                 form.push_str(&format!(",\"symbols\":[{}]}}", symbols.join(",")));
             }
             Kind::Fixed(fixed) => form.push_str(&format!(",\"size\":{}}}", fixed.size)),
-            primitive => form.push_str(&quoted(primitive.as_str())),
+            Kind::Primitive(primitive) => form.push_str(&quoted(primitive.as_str())),
         }
     }
 }

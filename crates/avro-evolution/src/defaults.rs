@@ -5,7 +5,7 @@
 
 use crate::error::SchemaProblem;
 use crate::json::Json;
-use crate::schema::{Kind, Type, TypeId};
+use crate::schema::{Kind, Primitive, Type, TypeId};
 
 /// The most of a default that an error shows, in characters.
 const SHOWN_CHARACTERS_MAX: usize = 80;
@@ -37,14 +37,8 @@ pub(crate) fn is_valid(types: &impl Shape, id: TypeId, value: &Json) -> Result<b
         Found::Unfinished => return Ok(false),
     };
     match &ty.kind {
-        Kind::Null => Ok(matches!(value, Json::Null)),
-        Kind::Boolean => Ok(matches!(value, Json::Bool(_))),
-        Kind::Int => Ok(matches!(value, Json::Integer(value) if i32::try_from(*value).is_ok())),
-        Kind::Long => Ok(matches!(value, Json::Integer(_))),
-        Kind::Float | Kind::Double => {
-            Ok(matches!(value, Json::Integer(_) | Json::BigInteger(_) | Json::Float(_)))
-        }
-        Kind::String | Kind::Bytes | Kind::Enum(_) | Kind::Fixed(_) => Ok(matches!(value, Json::String(_))),
+        Kind::Primitive(primitive) => Ok(is_primitive(*primitive, value)),
+        Kind::Enum(_) | Kind::Fixed(_) => Ok(matches!(value, Json::String(_))),
         Kind::Array(item) => {
             let Json::Array(items) = value else { return Ok(false) };
             all(items.iter().map(|value| is_valid(types, *item, value)))
@@ -74,6 +68,19 @@ pub(crate) fn is_valid(types: &impl Shape, id: TypeId, value: &Json) -> Result<b
     }
 }
 
+fn is_primitive(primitive: Primitive, value: &Json) -> bool {
+    match primitive {
+        Primitive::Null => matches!(value, Json::Null),
+        Primitive::Boolean => matches!(value, Json::Bool(_)),
+        Primitive::Int => matches!(value, Json::Integer(value) if i32::try_from(*value).is_ok()),
+        Primitive::Long => matches!(value, Json::Integer(_)),
+        Primitive::Float | Primitive::Double => {
+            matches!(value, Json::Integer(_) | Json::BigInteger(_) | Json::Float(_))
+        }
+        Primitive::String | Primitive::Bytes => matches!(value, Json::String(_)),
+    }
+}
+
 fn all(mut judged: impl Iterator<Item = Result<bool, Unfinished>>) -> Result<bool, Unfinished> {
     judged.find(|judged| !matches!(judged, Ok(true))).unwrap_or(Ok(true))
 }
@@ -85,7 +92,7 @@ pub(crate) fn invalid(types: &impl Shape, field: &str, id: TypeId, default: &Jso
             let names: Vec<&str> = branches.iter().map(|branch| name(types, *branch)).collect();
             format!("value of any of {}", names.join(", "))
         }
-        _ => name(types, id).to_owned(),
+        Found::Type(_) | Found::EmptyRecord | Found::Unfinished => name(types, id).to_owned(),
     };
     let mut default = default.to_string();
     if let Some((end, _)) = default.char_indices().nth(SHOWN_CHARACTERS_MAX) {

@@ -4,7 +4,7 @@
 //! Which ones are valid is as Avro's Java library decides. Deliberately absent: any conversion of values.
 
 use crate::json::Json;
-use crate::schema::{Kind, Type};
+use crate::schema::{Kind, Primitive, Type};
 
 /// A logical type that is valid for the type that carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,20 +73,20 @@ impl LogicalType {
 
     fn fits(self, kind: &Kind) -> bool {
         match self {
-            Self::Decimal { .. } => matches!(kind, Kind::Bytes | Kind::Fixed(_)),
-            Self::BigDecimal => matches!(kind, Kind::Bytes),
-            Self::Uuid => match kind {
-                Kind::Fixed(fixed) => fixed.size == 16,
-                other => matches!(other, Kind::String),
-            },
-            Self::Date | Self::TimeMillis => matches!(kind, Kind::Int),
+            Self::Decimal { .. } => matches!(kind, Kind::Primitive(Primitive::Bytes) | Kind::Fixed(_)),
+            Self::BigDecimal => matches!(kind, Kind::Primitive(Primitive::Bytes)),
+            Self::Uuid => {
+                let in_bytes = matches!(kind, Kind::Fixed(fixed) if fixed.size == 16);
+                in_bytes || matches!(kind, Kind::Primitive(Primitive::String))
+            }
+            Self::Date | Self::TimeMillis => matches!(kind, Kind::Primitive(Primitive::Int)),
             Self::TimeMicros
             | Self::TimestampMillis
             | Self::TimestampMicros
             | Self::TimestampNanos
             | Self::LocalTimestampMillis
             | Self::LocalTimestampMicros
-            | Self::LocalTimestampNanos => matches!(kind, Kind::Long),
+            | Self::LocalTimestampNanos => matches!(kind, Kind::Primitive(Primitive::Long)),
             Self::Duration => matches!(kind, Kind::Fixed(fixed) if fixed.size == 12),
         }
     }
@@ -114,20 +114,27 @@ impl LogicalType {
 
 fn decimal(ty: &Type) -> Option<LogicalType> {
     // As Java's `int`: a larger number is no precision and no scale.
-    let number = |name: &str| match ty.property(name)? {
-        Json::Integer(value) => i32::try_from(*value).ok().and_then(|value| u32::try_from(value).ok()),
-        _ => None,
+    let number = |name: &str| {
+        let Json::Integer(value) = ty.property(name)? else { return None };
+        i32::try_from(*value).ok().and_then(|value| u32::try_from(value).ok())
     };
     let precision = number("precision").filter(|&precision| precision > 0)?;
     let scale = if ty.property("scale").is_some() { number("scale")? } else { 0 };
     let most = match &ty.kind {
-        Kind::Bytes => f64::from(i32::MAX),
+        Kind::Primitive(Primitive::Bytes) => f64::from(i32::MAX),
         // As many digits as the largest number has that those bits hold. Java counts the bits as an `int`, too.
         Kind::Fixed(fixed) => {
             let bits = (fixed.size as i32).wrapping_mul(8).wrapping_sub(1);
             (2_f64.log10() * f64::from(bits)).floor()
         }
-        _ => return None,
+        Kind::Primitive(_)
+        | Kind::Array(_)
+        | Kind::Map(_)
+        | Kind::Union(_)
+        | Kind::Record(_)
+        | Kind::Enum(_) => {
+            return None;
+        }
     };
     (f64::from(precision) <= most && scale <= precision).then_some(LogicalType::Decimal { precision, scale })
 }

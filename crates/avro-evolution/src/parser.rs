@@ -15,7 +15,7 @@ use crate::name::{Name, is_name};
 use crate::pointer::Pointer;
 use crate::resolution;
 use crate::sameness::same_type;
-use crate::schema::{Enum, Field, Fixed, Kind, Order, Record, Schema, Type, TypeId};
+use crate::schema::{Enum, Field, Fixed, Kind, Order, Primitive, Record, Schema, Type, TypeId};
 
 /// The largest fixed type: what Java's arrays hold.
 const FIXED_BYTES_MAX: i64 = i32::MAX as i64 - 8;
@@ -153,16 +153,7 @@ impl Type {
             Kind::Array(part) | Kind::Map(part) => *part = to(*part),
             Kind::Union(branches) => branches.iter_mut().for_each(|branch| *branch = to(*branch)),
             Kind::Record(record) => record.fields.iter_mut().for_each(|field| field.ty = to(field.ty)),
-            Kind::Null
-            | Kind::Boolean
-            | Kind::Int
-            | Kind::Long
-            | Kind::Float
-            | Kind::Double
-            | Kind::Bytes
-            | Kind::String
-            | Kind::Enum(_)
-            | Kind::Fixed(_) => {}
+            Kind::Primitive(_) | Kind::Enum(_) | Kind::Fixed(_) => {}
         }
     }
 }
@@ -202,8 +193,8 @@ impl Parser {
     /// The type that a name means here: a primitive, one of this namespace, or one without.
     fn reference(&mut self, name: &str, namespace: Option<&str>) -> TypeId {
         let path = self.path.to_string();
-        if let Some(kind) = Kind::primitive(name) {
-            let ty = Type { kind, logical: None, properties: Vec::new() };
+        if let Some(primitive) = Primitive::called(name) {
+            let ty = Type { kind: Kind::Primitive(primitive), logical: None, properties: Vec::new() };
             return self.drafts.add(Draft::Type { ty, path });
         }
         let full = match namespace {
@@ -228,8 +219,8 @@ impl Parser {
             "fixed" => (self.fixed(json, namespace)?, &TYPE_RESERVED),
             "array" => (Kind::Array(self.part(json, "items", namespace)?), &TYPE_RESERVED),
             "map" => (Kind::Map(self.part(json, "values", namespace)?), &TYPE_RESERVED),
-            _ => match Kind::primitive(name) {
-                Some(kind) => (kind, &TYPE_RESERVED),
+            _ => match Primitive::called(name) {
+                Some(primitive) => (Kind::Primitive(primitive), &TYPE_RESERVED),
                 // A name in an object means what it means alone, and the attributes beside it mean nothing.
                 None => return Ok(self.reference(name, namespace)),
             },
@@ -319,8 +310,10 @@ impl Parser {
             return Err(self.error(SchemaProblem::InvalidName { name }));
         }
         let mut default = json.get("default").cloned();
-        if let Draft::Type { ty: Type { kind: Kind::Float | Kind::Double, .. }, .. } =
-            &self.drafts.all[ty.index()]
+        if let Draft::Type {
+            ty: Type { kind: Kind::Primitive(Primitive::Float | Primitive::Double), .. },
+            ..
+        } = &self.drafts.all[ty.index()]
             && let Some(Json::String(text)) = &default
         {
             let Some(number) = defaults::number_in_text(text) else {
@@ -391,7 +384,7 @@ impl Parser {
         let written = self.required_text(json, "name", "give the type a name")?;
         let name =
             Name::written(written, space).map_err(|name| self.error(SchemaProblem::InvalidName { name }))?;
-        if Kind::primitive(name.full()).is_some() {
+        if Primitive::called(name.full()).is_some() {
             return Err(self.error(SchemaProblem::PrimitiveName { name: name.full().to_owned() }));
         }
         Ok(name)

@@ -67,7 +67,8 @@ impl Comparison<'_> {
                             .zip(&second.fields)
                             .all(|(one, two)| self.same_field(one, two)))
             }
-            (first, second) => std::mem::discriminant(first) == std::mem::discriminant(second),
+            (Kind::Primitive(first), Kind::Primitive(second)) => first == second,
+            _ => false,
         }
     }
 

@@ -57,6 +57,25 @@ pub struct Type {
 /// What a type is.
 #[derive(Debug, Clone)]
 pub enum Kind {
+    /// A type that holds no other and has no name.
+    Primitive(Primitive),
+    /// Values of one type in order.
+    Array(TypeId),
+    /// Values of one type by text keys.
+    Map(TypeId),
+    /// A value of one of these types.
+    Union(Vec<TypeId>),
+    /// Fields in order.
+    Record(Record),
+    /// One of some symbols.
+    Enum(Enum),
+    /// A number of bytes.
+    Fixed(Fixed),
+}
+
+/// The types that hold no other and have no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Primitive {
     /// No value.
     Null,
     /// A boolean.
@@ -73,18 +92,6 @@ pub enum Kind {
     Bytes,
     /// A text.
     String,
-    /// Values of one type in order.
-    Array(TypeId),
-    /// Values of one type by text keys.
-    Map(TypeId),
-    /// A value of one of these types.
-    Union(Vec<TypeId>),
-    /// Fields in order.
-    Record(Record),
-    /// One of some symbols.
-    Enum(Enum),
-    /// A number of bytes.
-    Fixed(Fixed),
 }
 
 /// A record, or an error, which is one.
@@ -190,7 +197,7 @@ impl Type {
             Kind::Record(record) => (&record.name, &record.aliases, &record.doc),
             Kind::Enum(symbols) => (&symbols.name, &symbols.aliases, &symbols.doc),
             Kind::Fixed(fixed) => (&fixed.name, &fixed.aliases, &fixed.doc),
-            _ => return None,
+            Kind::Primitive(_) | Kind::Array(_) | Kind::Map(_) | Kind::Union(_) => return None,
         };
         Some(Named { name, aliases, doc: doc.as_deref() })
     }
@@ -213,7 +220,7 @@ impl Type {
             Kind::Array(part) | Kind::Map(part) => vec![*part],
             Kind::Union(branches) => branches.clone(),
             Kind::Record(record) => record.fields.iter().map(|field| field.ty).collect(),
-            _ => Vec::new(),
+            Kind::Primitive(_) | Kind::Enum(_) | Kind::Fixed(_) => Vec::new(),
         }
     }
 }
@@ -234,14 +241,7 @@ impl Kind {
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Null => "null",
-            Self::Boolean => "boolean",
-            Self::Int => "int",
-            Self::Long => "long",
-            Self::Float => "float",
-            Self::Double => "double",
-            Self::Bytes => "bytes",
-            Self::String => "string",
+            Self::Primitive(primitive) => primitive.as_str(),
             Self::Array(_) => "array",
             Self::Map(_) => "map",
             Self::Union(_) => "union",
@@ -250,20 +250,38 @@ impl Kind {
             Self::Fixed(_) => "fixed",
         }
     }
+}
 
-    /// The primitive type of that name.
-    pub(crate) fn primitive(name: &str) -> Option<Self> {
-        Some(match name {
-            "null" => Self::Null,
-            "boolean" => Self::Boolean,
-            "int" => Self::Int,
-            "long" => Self::Long,
-            "float" => Self::Float,
-            "double" => Self::Double,
-            "bytes" => Self::Bytes,
-            "string" => Self::String,
-            _ => return None,
-        })
+impl Primitive {
+    const ALL: [Self; 8] = [
+        Self::Null,
+        Self::Boolean,
+        Self::Int,
+        Self::Long,
+        Self::Float,
+        Self::Double,
+        Self::Bytes,
+        Self::String,
+    ];
+
+    /// As a schema writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Int => "int",
+            Self::Long => "long",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Bytes => "bytes",
+            Self::String => "string",
+        }
+    }
+
+    /// The one of that name.
+    pub(crate) fn called(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|primitive| primitive.as_str() == name)
     }
 }
 

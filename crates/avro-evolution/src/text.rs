@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::json::Json;
-use crate::schema::{Field, Kind, Named, Order, Schema, Type, TypeId};
+use crate::schema::{Field, Kind, Named, Order, Primitive, Schema, Type, TypeId};
 
 /// Whether docs are part of a normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +87,8 @@ impl<'a> Writer<'a> {
         match &ty.kind {
             Kind::Array(item) => put(&mut attributes, "items", self.ty(*item, namespace)),
             Kind::Map(value) => put(&mut attributes, "values", self.ty(*value, namespace)),
-            _ if ty.properties.is_empty() => return string(ty.kind.as_str()),
-            _ => {}
+            Kind::Primitive(primitive) if ty.properties.is_empty() => return string(primitive.as_str()),
+            Kind::Primitive(_) | Kind::Union(_) | Kind::Record(_) | Kind::Enum(_) | Kind::Fixed(_) => {}
         }
         attributes.extend(self.properties(&ty.properties));
         Json::Object(attributes)
@@ -98,17 +98,13 @@ impl<'a> Writer<'a> {
     fn name_in(&self, named: Named<'a>, namespace: Option<&str>) -> &'a str {
         let name = named.name;
         let short = name.namespace().is_some() && name.namespace() == namespace;
-        let short = short && Kind::primitive(name.short()).is_none() && !is_kind(name.short());
+        let short = short && Primitive::called(name.short()).is_none() && !is_kind(name.short());
         if short && matches!(self.form, Form::AsWritten) { name.short() } else { name.full() }
     }
 
     fn named_as_written(&mut self, ty: &'a Type, named: Named<'a>, namespace: Option<&str>) -> Attributes {
         let mut attributes = Vec::new();
-        let kind = match &ty.kind {
-            Kind::Record(record) if record.is_error => "error",
-            kind => kind.as_str(),
-        };
-        put(&mut attributes, "type", string(kind));
+        put(&mut attributes, "type", string(declared_kind(ty)));
         put(&mut attributes, "name", string(named.name.short()));
         let own = named.name.namespace();
         if own != namespace {
@@ -139,8 +135,7 @@ impl<'a> Writer<'a> {
         if own.is_none() && namespace.is_some() {
             put(&mut attributes, "namespace", string(""));
         }
-        let is_error = matches!(&ty.kind, Kind::Record(record) if record.is_error);
-        put(&mut attributes, "type", string(if is_error { "error" } else { ty.kind.as_str() }));
+        put(&mut attributes, "type", string(declared_kind(ty)));
         if let Some(doc) = named.doc.filter(|_| docs == Docs::Kept) {
             put(&mut attributes, "doc", string(doc));
         }
@@ -171,7 +166,7 @@ impl<'a> Writer<'a> {
                 }
             }
             Kind::Fixed(fixed) => put(attributes, "size", Json::Integer(fixed.size as i64)),
-            _ => {}
+            Kind::Primitive(_) | Kind::Array(_) | Kind::Map(_) | Kind::Union(_) => {}
         }
     }
 
@@ -202,6 +197,12 @@ impl<'a> Writer<'a> {
             Form::Normal { .. } => sorted(properties),
         }
     }
+}
+
+/// What a named type was declared as.
+fn declared_kind(ty: &Type) -> &'static str {
+    let is_error = matches!(&ty.kind, Kind::Record(record) if record.is_error);
+    if is_error { "error" } else { ty.kind.as_str() }
 }
 
 /// Whether Java would take the name for that of a kind of types.

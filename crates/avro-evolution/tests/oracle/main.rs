@@ -1,0 +1,39 @@
+//! Our decisions beside those of Avro's own Java library, which runs in a process of its own.
+
+mod agreement;
+mod java;
+mod published;
+
+use agreement::{Verdict, compare, javas, ours};
+use java::Java;
+
+#[test]
+fn every_pair_of_the_published_schemas_is_judged_as_java_judges_it() {
+    let texts: Vec<&str> = published::SCHEMAS.iter().map(|(_, text)| *text).collect();
+    let pairs: Vec<(&str, &str)> =
+        texts.iter().flat_map(|reader| texts.iter().map(|writer| (*reader, *writer))).collect();
+    let questions: Vec<_> = pairs.iter().map(|(reader, writer)| compare(reader, writer)).collect();
+    let answers = Java::start().ask(&questions);
+    for ((reader, writer), answer) in pairs.iter().zip(&answers) {
+        assert_eq!(ours(reader, writer), javas(answer), "\nreader {reader}\nwriter {writer}");
+    }
+    println!("{} pairs of {} published schemas: all agree", pairs.len(), texts.len());
+}
+
+#[test]
+fn the_published_verdicts_are_ours_without_java_too() {
+    for (reader, writer, reasons) in published::INCOMPATIBLE {
+        let Verdict::Reasons(found) = ours(published::schema(reader), published::schema(writer)) else {
+            panic!("{reader} and {writer} have an answer");
+        };
+        let found: Vec<[&str; 3]> =
+            found.iter().map(|reason| [0, 1, 2].map(|at| reason[at].as_str().unwrap())).collect();
+        let expected: Vec<[&str; 3]> =
+            reasons.iter().map(|(kind, location, message)| [*kind, *location, *message]).collect();
+        assert_eq!(found, expected, "{reader} reads {writer}");
+    }
+    for (reader, writer) in published::COMPATIBLE {
+        let verdict = ours(published::schema(reader), published::schema(writer));
+        assert_eq!(verdict, Verdict::Reasons(Vec::new()), "{reader} reads {writer}");
+    }
+}
