@@ -1,8 +1,12 @@
 //! Our decisions beside those of Avro's own Java library, which runs in a process of its own.
 
 mod agreement;
+mod campaign;
+mod generator;
 mod java;
+mod mutation;
 mod published;
+mod shrink;
 
 use agreement::{Verdict, compare, javas, ours};
 use java::Java;
@@ -36,4 +40,20 @@ fn the_published_verdicts_are_ours_without_java_too() {
         let verdict = ours(published::schema(reader), published::schema(writer));
         assert_eq!(verdict, Verdict::Reasons(Vec::new()), "{reader} reads {writer}");
     }
+}
+
+#[test]
+fn what_differed_once_agrees_now() {
+    let kept = campaign::kept();
+    let questions: Vec<_> = kept.iter().map(|(reader, writer)| compare(reader, writer)).collect();
+    for ((reader, writer), answer) in kept.iter().zip(Java::start().ask(&questions)) {
+        assert_eq!(ours(reader, writer), javas(&answer), "\nreader {reader}\nwriter {writer}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_pairs_are_judged_as_java_judges_them() {
+    let wanted = campaign::named("WAYBILL_AVRO_PAIRS", 100_000);
+    let counts = campaign::compare_pairs(usize::try_from(wanted).expect("a number of pairs"));
+    println!("seed {}: {counts}", campaign::seed());
 }
