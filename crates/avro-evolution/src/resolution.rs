@@ -23,11 +23,12 @@ pub(crate) fn resolve(drafts: &Drafts, root: TypeId) -> Result<Schema, SchemaErr
         types: Vec::with_capacity(drafts.all.len()),
         unfinished: HashSet::new(),
         visits: 0,
+        settled: 0,
     };
-    for id in &drafts.named {
-        resolution.visit(*id)?;
+    for id in drafts.named.iter().copied().chain([root]) {
+        resolution.visit(id)?;
+        resolution.settled = resolution.types.len();
     }
-    resolution.visit(root)?;
     let made = |id: TypeId| resolution.made[id.index()];
     // A type that is equal to a known one is that one.
     let root = match &drafts.all[root.index()] {
@@ -57,6 +58,8 @@ struct Resolution<'a> {
     unfinished: HashSet<TypeId>,
     /// How many visits lie in one another.
     visits: usize,
+    /// How many types are finished with everything that they lead to: there is nothing to be done about them any more.
+    settled: usize,
 }
 
 enum Step {
@@ -81,7 +84,8 @@ impl Resolution<'_> {
             match step {
                 Step::Leave(id) => self.leave(id)?,
                 Step::Enter(id) => {
-                    if !entered.insert(id) {
+                    let settled = self.made[id.index()].is_some_and(|made| made.index() < self.settled);
+                    if settled || !entered.insert(id) {
                         continue;
                     }
                     match &self.drafts.all[id.index()] {

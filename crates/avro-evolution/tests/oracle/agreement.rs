@@ -1,7 +1,11 @@
 //! What Java says beside what we say.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
-use waybill_avro_evolution::{Incompatibility, Schema, incompatibilities};
+use waybill_avro_evolution::{
+    Docs, Incompatibility, Kind, LogicalType, Schema, SchemaError, Type, TypeId, incompatibilities,
+};
 
 /// The question what keeps the reader from reading.
 pub(crate) fn compare(reader: &str, writer: &str) -> Value {
@@ -58,6 +62,62 @@ pub(crate) fn ours(reader: &str, writer: &str) -> Verdict {
         ]
     };
     Verdict::Reasons(found.iter().map(reason).collect())
+}
+
+/// All that can be said about a text, in the form of Java's answer.
+pub(crate) fn reading(text: &str, references: &[String]) -> Result<Value, SchemaError> {
+    let mut known: Vec<Schema> = Vec::new();
+    for reference in references {
+        known.push(Schema::parse_with(reference, &known)?);
+    }
+    let schema = Schema::parse_with(text, &known)?;
+    check_normal_forms(&schema, &known);
+    let sha256: String = schema.fingerprint_sha256().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut logical = Vec::new();
+    every_type_once(&schema, schema.root(), &mut HashSet::new(), &mut |ty| {
+        logical.push(ty.logical.map_or("", LogicalType::as_str));
+    });
+    Ok(json!({
+        "text": read(&schema.to_json()),
+        "canonical": schema.canonical_form(),
+        "crc64": format!("{:x}", schema.fingerprint_crc64()),
+        "sha256": sha256,
+        "logical": logical,
+    }))
+}
+
+/// A normal form reads back as the same schema, and is its own normal form.
+fn check_normal_forms(schema: &Schema, known: &[Schema]) {
+    for docs in [Docs::Kept, Docs::Dropped] {
+        let normal = schema.normalize(docs);
+        let again = Schema::parse(&normal)
+            .unwrap_or_else(|error| panic!("{error}: {normal} of {schema:?}, {known:?}"));
+        assert_eq!(again.normalize(docs), normal);
+        assert_eq!(again.canonical_form(), schema.canonical_form());
+        if docs == Docs::Kept {
+            assert_eq!(read(&again.to_json()), read(&schema.to_json()), "{normal}");
+        }
+    }
+}
+
+fn every_type_once<'s>(
+    schema: &'s Schema,
+    id: TypeId,
+    known: &mut HashSet<&'s str>,
+    visit: &mut impl FnMut(&'s Type),
+) {
+    let ty = &schema[id];
+    visit(ty);
+    match &ty.kind {
+        Kind::Array(part) | Kind::Map(part) => every_type_once(schema, *part, known, visit),
+        Kind::Union(branches) => {
+            branches.iter().for_each(|branch| every_type_once(schema, *branch, known, visit));
+        }
+        Kind::Record(record) if known.insert(record.name.full()) => {
+            record.fields.iter().for_each(|field| every_type_once(schema, field.ty, known, visit));
+        }
+        Kind::Record(_) | Kind::Primitive(_) | Kind::Enum(_) | Kind::Fixed(_) => {}
+    }
 }
 
 /// As a value, so that the notation of numbers and the order of attributes make no difference.

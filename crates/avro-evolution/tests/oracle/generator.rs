@@ -92,9 +92,9 @@ impl Generator<'_> {
         }
         for _ in 0..self.rng.random_range(0..4) {
             let branch = self.ty(depth + 1, namespace, false);
-            let kind = |branch: &Value| match branch {
-                Value::Object(branch) if branch.get("name").is_none() => branch.get("type").cloned(),
-                other => Some(other.clone()),
+            let kind = |branch: &Value| {
+                let unnamed = branch.is_object() && branch.get("name").is_none();
+                if unnamed { branch["type"].clone() } else { branch.clone() }
             };
             // Two branches of a kind are refused, which is seen often enough.
             if self.rng.random_bool(0.02) || branches.iter().all(|known| kind(known) != kind(&branch)) {
@@ -172,7 +172,7 @@ impl Generator<'_> {
             field["default"] = self.default(&ty, 0);
         }
         if self.rng.random_bool(0.05) {
-            field["aliases"] = json!([self.pick(&FIELDS)]);
+            field["aliases"] = json!([self.pick(&["g", "h", "f"])]);
         }
         if self.rng.random_bool(0.05) {
             field["order"] = json!(self.pick(&["ascending", "descending", "ignore", "Ignore"]));
@@ -308,7 +308,7 @@ impl Generator<'_> {
                 Some(name) => self.default_by_name(name, depth),
                 None => Value::Null,
             },
-            _ => Value::Null,
+            Value::Null | Value::Bool(_) | Value::Number(_) => Value::Null,
         }
     }
 

@@ -2,13 +2,14 @@
 
 mod agreement;
 mod campaign;
+mod corners;
 mod generator;
 mod java;
 mod mutation;
 mod published;
 mod shrink;
 
-use agreement::{Verdict, compare, javas, ours};
+use agreement::{Verdict, compare, javas, ours, parse, reading};
 use java::Java;
 
 #[test]
@@ -56,4 +57,23 @@ fn a_hundred_thousand_pairs_are_judged_as_java_judges_them() {
     let wanted = campaign::named("WAYBILL_AVRO_PAIRS", 100_000);
     let counts = campaign::compare_pairs(usize::try_from(wanted).expect("a number of pairs"));
     println!("seed {}: {counts}", campaign::seed());
+}
+
+#[test]
+fn a_text_is_a_schema_where_java_says_so_and_the_same_one() {
+    let (accepted, refused) = campaign::parse_schemas(20_000);
+    println!("seed {}: {accepted} schemas read alike, {refused} texts refused by both", campaign::seed());
+}
+
+#[test]
+fn corners_of_the_notation_are_read_as_java_reads_them_except_for_those_that_are_listed() {
+    let mut java = Java::start();
+    for text in corners::CORNERS {
+        let (ours, javas) = (reading(text, &[]), java.ask_one(parse(text, &[])));
+        assert!(campaign::agree(&ours, &javas), "{text}\nours {ours:#?}\nJava's {javas:#}");
+    }
+    for (text, why) in corners::DIFFERENCES {
+        let (ours, javas) = (reading(text, &[]), java.ask_one(parse(text, &[])));
+        assert!(!campaign::agree(&ours, &javas), "{text} is read alike now, and is said to differ: {why}");
+    }
 }

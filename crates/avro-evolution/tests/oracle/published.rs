@@ -156,8 +156,11 @@ const NESTED_IN_NAMESPACE_1: &str = r#"{"type":"record","name":"Record1","fields
 const NESTED_IN_NAMESPACE_2: &str = r#"{"type":"record","name":"Record1","fields":[{"name":"f1","type":["null",
     {"type":"array","items":{"type":"record","name":"InnerRecord1","namespace":"ns2","fields":[]}}]}]}"#;
 
-/// The pairs (reader, writer) that are published as incompatible, each with its reasons: kind, location and message.
-pub(crate) const INCOMPATIBLE: [(&str, &str, &[(&str, &str, &str)]); 46] = [
+/// A reader's schema, a writer's, and what is wrong: kind, location and message of each reason.
+type Incompatible = (&'static str, &'static str, &'static [(&'static str, &'static str, &'static str)]);
+
+/// The pairs that are published as incompatible.
+pub(crate) const INCOMPATIBLE: [Incompatible; 46] = [
     ("FIXED_4_BYTES", "FIXED_8_BYTES", &[("FIXED_SIZE_MISMATCH", "/size", "expected: 8, found: 4")]),
     ("FIXED_8_BYTES", "FIXED_4_BYTES", &[("FIXED_SIZE_MISMATCH", "/size", "expected: 4, found: 8")]),
     (

@@ -64,7 +64,7 @@ fn candidates(schema: &Value) -> Vec<Value> {
                     with(items[at].clone());
                 }
             }
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
     found.sort_by_key(|candidate| candidate.to_string().len());
