@@ -26,25 +26,8 @@ pub const PAIRS_MAX: usize = 500_000;
 /// # Errors
 /// When the question has no answer: see [`Incomparable`].
 pub fn incompatibilities(reader: &Schema, writer: &Schema) -> Result<Vec<Incompatibility>, Incomparable> {
-    let mut checker = Checker { reader, writer, known: HashMap::new(), open: Vec::new() };
-    let mut answer = checker.ask(reader.root(), writer.root(), None)?;
-    // What lies in one another is kept in a list and not on the stack: schemas may lead thousands of types deep.
-    while let Some(mut comparison) = checker.open.pop() {
-        if let Some(found) = answer.take() {
-            comparison.take(found, &checker);
-        }
-        match comparison.next(&checker)? {
-            Step::Done(found) => {
-                checker.known.insert(comparison.pair, Known::Compared(found.clone()));
-                answer = Some(found);
-            }
-            Step::Compare(reader, writer, location) => {
-                checker.open.push(comparison);
-                answer = checker.ask(reader, writer, location)?;
-            }
-        }
-    }
-    Ok(answer.flatten().map_or_else(Vec::new, |found| found.to_vec()))
+    let found = Checker::new(reader, writer).compare(reader.root(), writer.root())?;
+    Ok(found.map_or_else(Vec::new, |found| found.to_vec()))
 }
 
 /// The reasons of one pair; none when it is compatible. Shared, because it may be met in many places.
@@ -58,14 +41,55 @@ enum Known {
     Compared(Reasons),
 }
 
-struct Checker<'a> {
+/// Compares types of two schemas, and remembers what it found.
+pub(crate) struct Checker<'a> {
     reader: &'a Schema,
     writer: &'a Schema,
     known: HashMap<Pair, Known>,
     open: Vec<Comparison<'a>>,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
+    pub(crate) fn new(reader: &'a Schema, writer: &'a Schema) -> Self {
+        Self { reader, writer, known: HashMap::new(), open: Vec::new() }
+    }
+
+    /// Whether the one type reads the other. Where nobody knows, it does not.
+    pub(crate) fn reads(&mut self, reader: TypeId, writer: TypeId) -> bool {
+        matches!(self.compare(reader, writer), Ok(None))
+    }
+
+    fn compare(&mut self, reader: TypeId, writer: TypeId) -> Result<Reasons, Incomparable> {
+        let outcome = self.compare_all(reader, writer);
+        if outcome.is_err() {
+            // What was in progress was not compared.
+            self.known.retain(|_, known| matches!(known, Known::Compared(_)));
+            self.open.clear();
+        }
+        outcome
+    }
+
+    /// What lies in one another is kept in a list and not on the stack: schemas may lead thousands of types deep.
+    fn compare_all(&mut self, reader: TypeId, writer: TypeId) -> Result<Reasons, Incomparable> {
+        let mut answer = self.ask(reader, writer, None)?;
+        while let Some(mut comparison) = self.open.pop() {
+            if let Some(found) = answer.take() {
+                comparison.take(found, self);
+            }
+            match comparison.next(self)? {
+                Step::Done(found) => {
+                    self.known.insert(comparison.pair, Known::Compared(found.clone()));
+                    answer = Some(found);
+                }
+                Step::Compare(reader, writer, location) => {
+                    self.open.push(comparison);
+                    answer = self.ask(reader, writer, location)?;
+                }
+            }
+        }
+        Ok(answer.flatten())
+    }
+
     /// The answer, where there is one already; otherwise the comparison that gives it is opened.
     fn ask(
         &mut self,

@@ -7,31 +7,57 @@ use std::collections::HashSet;
 
 use crate::json::same_properties;
 use crate::parser::Draft;
-use crate::schema::{Field, Kind, Type, TypeId};
+use crate::schema::{Field, Kind, Schema, Type, TypeId};
 
 /// Definitions that lead deeper than this are not compared to their end, and count as different.
 const DEPTH_MAX: usize = 512;
 
-/// Whether the two say the same.
-pub(crate) fn same_type(drafts: &[Draft], one: TypeId, two: TypeId) -> bool {
-    Comparison { drafts, assumed: HashSet::new(), depth: 0 }.same(one, two)
+/// Types that are compared with others.
+pub(crate) trait Types {
+    /// The type, where it is known yet.
+    fn known(&self, id: TypeId) -> Option<&Type>;
 }
 
-struct Comparison<'a> {
-    drafts: &'a [Draft],
+impl Types for [Draft] {
+    fn known(&self, id: TypeId) -> Option<&Type> {
+        if let Draft::Type { ty, .. } = &self[id.index()] { Some(ty) } else { None }
+    }
+}
+
+impl Types for Schema {
+    fn known(&self, id: TypeId) -> Option<&Type> {
+        Some(&self[id])
+    }
+}
+
+/// Whether two types of one schema say the same.
+pub(crate) fn same_type(drafts: &[Draft], one: TypeId, two: TypeId) -> bool {
+    Comparison { first: drafts, second: drafts, one_schema: true, assumed: HashSet::new(), depth: 0 }
+        .same(one, two)
+}
+
+/// Whether two schemas say the same.
+pub(crate) fn same_schema(one: &Schema, two: &Schema) -> bool {
+    Comparison { first: one, second: two, one_schema: false, assumed: HashSet::new(), depth: 0 }
+        .same(one.root(), two.root())
+}
+
+struct Comparison<'a, T: Types + ?Sized> {
+    first: &'a T,
+    second: &'a T,
+    /// Whether a type may be met that is the very same one.
+    one_schema: bool,
     /// Pairs that are being compared further out: the same unless proven different.
     assumed: HashSet<(TypeId, TypeId)>,
     depth: usize,
 }
 
-impl Comparison<'_> {
+impl<T: Types + ?Sized> Comparison<'_, T> {
     fn same(&mut self, one: TypeId, two: TypeId) -> bool {
-        if one == two {
+        if self.one_schema && one == two {
             return true;
         }
-        let [Draft::Type { ty: first, .. }, Draft::Type { ty: second, .. }] =
-            [one, two].map(|id| &self.drafts[id.index()])
-        else {
+        let (Some(first), Some(second)) = (self.first.known(one), self.second.known(two)) else {
             return false;
         };
         self.depth += 1;

@@ -4,16 +4,29 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaCompatibility;
 import org.apache.avro.SchemaCompatibility.Incompatibility;
 import org.apache.avro.SchemaNormalization;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericEnumSymbol;
+import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.generic.IndexedRecord;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 
 /** Answers questions about schemas with Avro's own library: a line holds an array of questions, and its answer the answers. */
 public final class Oracle {
@@ -39,6 +52,7 @@ public final class Oracle {
             switch (question.get("ask").asText()) {
                 case "parse" -> parse(question, answer);
                 case "compare" -> compare(question, answer);
+                case "decode" -> decode(question, answer);
                 default -> answer.put("refused", "no such question");
             }
         } catch (Throwable refusal) {
@@ -92,6 +106,71 @@ public final class Oracle {
             answer.put(role, refusal.getClass().getSimpleName() + ": " + refusal.getMessage());
             return null;
         }
+    }
+
+    /** Each datum, as the reader's schema has it, and its bytes when it is written with that schema. */
+    private static void decode(JsonNode question, ObjectNode answer) throws Exception {
+        Schema reader = new Schema.Parser().parse(question.get("reader").asText());
+        Schema writer = new Schema.Parser().parse(question.get("writer").asText());
+        ArrayNode values = answer.putArray("values");
+        for (JsonNode datum : question.get("data")) {
+            ObjectNode value = values.addObject();
+            try {
+                byte[] bytes = HexFormat.of().parseHex(datum.asText());
+                // One for each datum: what it has worked out is kept for the schemas, and what broke it is not.
+                Object read = new GenericDatumReader<>(writer, reader, new GenericData())
+                        .read(null, DecoderFactory.get().binaryDecoder(bytes, null));
+                value.set("value", shown(read));
+                ByteArrayOutputStream again = new ByteArrayOutputStream();
+                BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(again, null);
+                new GenericDatumWriter<>(reader).write(read, encoder);
+                encoder.flush();
+                value.put("again", HexFormat.of().formatHex(again.toByteArray()));
+            } catch (Throwable refusal) {
+                value.put("refused", refusal.getClass().getSimpleName() + ": " + refusal.getMessage());
+            }
+        }
+    }
+
+    /** A value with its type, floats by their bits. */
+    private static JsonNode shown(Object value) {
+        ArrayNode shown = JSON.createArrayNode();
+        if (value == null) {
+            return shown.add("null");
+        } else if (value instanceof Boolean truth) {
+            return shown.add("boolean").add(truth);
+        } else if (value instanceof Integer number) {
+            return shown.add("int").add(number.toString());
+        } else if (value instanceof Long number) {
+            return shown.add("long").add(number.toString());
+        } else if (value instanceof Float number) {
+            return shown.add("float").add(Integer.toHexString(Float.floatToRawIntBits(number)));
+        } else if (value instanceof Double number) {
+            return shown.add("double").add(Long.toHexString(Double.doubleToRawLongBits(number)));
+        } else if (value instanceof CharSequence text) {
+            return shown.add("string").add(text.toString());
+        } else if (value instanceof ByteBuffer bytes) {
+            byte[] copy = new byte[bytes.remaining()];
+            bytes.duplicate().get(copy);
+            return shown.add("bytes").add(HexFormat.of().formatHex(copy));
+        } else if (value instanceof GenericFixed fixed) {
+            return shown.add(fixed.getSchema().getFullName()).add(HexFormat.of().formatHex(fixed.bytes()));
+        } else if (value instanceof GenericEnumSymbol<?> symbol) {
+            return shown.add(symbol.getSchema().getFullName()).add(symbol.toString());
+        } else if (value instanceof Collection<?> items) {
+            ArrayNode all = shown.add("array").addArray();
+            items.forEach(item -> all.add(shown(item)));
+            return shown;
+        } else if (value instanceof Map<?, ?> entries) {
+            ObjectNode all = shown.add("map").addObject();
+            entries.forEach((key, of) -> all.set(key.toString(), shown(of)));
+            return shown;
+        } else if (value instanceof IndexedRecord record) {
+            ObjectNode all = shown.add(record.getSchema().getFullName()).addObject();
+            record.getSchema().getFields().forEach(field -> all.set(field.name(), shown(record.get(field.pos()))));
+            return shown;
+        }
+        throw new IllegalStateException("a value of " + value.getClass());
     }
 
     /** In the order of the text, each record where it comes first. */

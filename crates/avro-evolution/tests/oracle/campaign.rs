@@ -115,7 +115,7 @@ fn mostly_accepted(rng: &mut StdRng, make: impl Fn(&mut StdRng) -> Value) -> Val
 }
 
 /// What Java and we say, both at once, for each question and what ours is made of.
-fn both<Q: Sync, V: Send>(
+pub(crate) fn both<Q: Sync, V: Send>(
     java: &mut Java,
     asked: &[Q],
     question: impl Fn(&Q) -> Value,

@@ -3,11 +3,13 @@
 mod agreement;
 mod campaign;
 mod corners;
+mod decoding;
 mod generator;
 mod java;
 mod mutation;
 mod published;
 mod shrink;
+mod values;
 
 use agreement::{Verdict, compare, javas, ours, parse, reading};
 use java::Java;
@@ -76,4 +78,11 @@ fn corners_of_the_notation_are_read_as_java_reads_them_except_for_those_that_are
         let (ours, javas) = (reading(text, &[]), java.ask_one(parse(text, &[])));
         assert!(!campaign::agree(&ours, &javas), "{text} is read alike now, and is said to differ: {why}");
     }
+}
+
+#[test]
+fn what_is_compatible_is_read_and_as_java_reads_it() {
+    let wanted = campaign::named("WAYBILL_AVRO_TRIALS", 50_000);
+    let counts = decoding::decode_trials(usize::try_from(wanted).expect("a number of trials"));
+    println!("seed {}: {counts:?}", campaign::seed());
 }
