@@ -122,7 +122,16 @@ pub(crate) fn has_one_order(value: &Value) -> bool {
     match value {
         Value::Map(entries) => entries.len() < 2 && entries.iter().all(|(_, value)| has_one_order(value)),
         Value::Array(items) | Value::Record(_, items) => items.iter().all(has_one_order),
-        _ => true,
+        Value::Null
+        | Value::Boolean(_)
+        | Value::Int(_)
+        | Value::Long(_)
+        | Value::Float(_)
+        | Value::Double(_)
+        | Value::Bytes(_)
+        | Value::String(_)
+        | Value::Fixed(..)
+        | Value::Enum(..) => true,
     }
 }
 
