@@ -21,6 +21,8 @@ pub(crate) fn compile(writer: &Schema, reader: &Schema) -> (Vec<Op>, OpId) {
         writer,
         reader,
         checker: Checker::new(reader, writer),
+        writers: Sizes::new(writer),
+        readers: Sizes::new(reader),
         ops: Vec::new(),
         ids: HashMap::new(),
         waiting: VecDeque::new(),
@@ -56,6 +58,8 @@ struct Compiler<'a> {
     writer: &'a Schema,
     reader: &'a Schema,
     checker: Checker<'a>,
+    writers: Sizes<'a>,
+    readers: Sizes<'a>,
     ops: Vec<Op>,
     ids: HashMap<Task, OpId>,
     waiting: VecDeque<(Task, OpId)>,
@@ -90,7 +94,8 @@ impl<'a> Compiler<'a> {
     /// Reads a type as itself.
     fn as_it_is(&mut self, schema: &'a Schema, ty: TypeId, task: fn(TypeId) -> Task) -> Op {
         let mut items = |part: &TypeId| {
-            let bytes_min = bytes_min(schema, *part, 0);
+            let sizes = if matches!(task(ty), Task::Own(_)) { &mut self.readers } else { &mut self.writers };
+            let bytes_min = sizes.of(*part, 0);
             Items { op: self.id(task(*part)), bytes_min }
         };
         match &schema[ty].kind {
@@ -164,7 +169,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn items(&mut self, writer: TypeId, reader: TypeId) -> Items {
-        let bytes_min = bytes_min(self.writer, writer, 0);
+        let bytes_min = self.writers.of(writer, 0);
         Items { op: self.id(Task::Resolve(writer, reader)), bytes_min }
     }
 
@@ -400,19 +405,37 @@ fn same_name(writer: &Type, reader: &Type) -> bool {
         && (from.name.short() == to.name.short() || to.aliases.contains(from.name))
 }
 
-/// The least number of bytes that a value of the type has, or less.
-fn bytes_min(schema: &Schema, id: TypeId, depth: usize) -> usize {
-    match &schema[id].kind {
-        Kind::Primitive(Primitive::Null) => 0,
-        Kind::Primitive(Primitive::Float) => 4,
-        Kind::Primitive(Primitive::Double) => 8,
-        Kind::Fixed(fixed) => fixed.size,
-        Kind::Primitive(_) | Kind::Array(_) | Kind::Map(_) | Kind::Union(_) | Kind::Enum(_) => 1,
-        Kind::Record(_) if depth >= LOOK_DEPTH_MAX => 0,
-        // The first field that has a byte is enough to know.
-        Kind::Record(record) => {
-            let fields = record.fields.iter().map(|field| bytes_min(schema, field.ty, depth + 1));
-            fields.fold(0, |one: usize, more| one.saturating_add(more))
+/// The least number of bytes that a value of each type has, or less.
+struct Sizes<'a> {
+    schema: &'a Schema,
+    /// 0 for one that is being looked at: a type that holds itself ends nowhere anyway.
+    known: HashMap<TypeId, usize>,
+}
+
+impl<'a> Sizes<'a> {
+    fn new(schema: &'a Schema) -> Self {
+        Self { schema, known: HashMap::new() }
+    }
+
+    fn of(&mut self, id: TypeId, depth: usize) -> usize {
+        match &self.schema[id].kind {
+            Kind::Primitive(Primitive::Null) => 0,
+            Kind::Primitive(Primitive::Float) => 4,
+            Kind::Primitive(Primitive::Double) => 8,
+            Kind::Fixed(fixed) => fixed.size,
+            Kind::Primitive(_) | Kind::Array(_) | Kind::Map(_) | Kind::Union(_) | Kind::Enum(_) => 1,
+            Kind::Record(record) => {
+                if let Some(known) = self.known.get(&id) {
+                    return *known;
+                }
+                self.known.insert(id, 0);
+                let mut size: usize = 0;
+                for field in record.fields.iter().take_while(|_| depth < LOOK_DEPTH_MAX) {
+                    size = size.saturating_add(self.of(field.ty, depth + 1));
+                }
+                self.known.insert(id, size);
+                size
+            }
         }
     }
 }

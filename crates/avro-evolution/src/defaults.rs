@@ -3,6 +3,8 @@
 //! Java looks at kinds only: a default of an enum may be any text, one of a fixed type may be of any length, and one of a
 //! union may be of any branch. What such a default does to a reader is `plan`'s to say.
 
+use std::collections::HashMap;
+
 use crate::error::SchemaProblem;
 use crate::json::Json;
 use crate::schema::{Kind, Primitive, Type, TypeId};
@@ -30,40 +32,66 @@ pub(crate) struct Unfinished;
 
 /// Whether it is a value of that type.
 pub(crate) fn is_valid(types: &impl Shape, id: TypeId, value: &Json) -> Result<bool, Unfinished> {
-    let ty = match types.shape(id) {
-        Found::Type(ty) => ty,
-        Found::EmptyRecord => return Ok(matches!(value, Json::Object(_))),
-        Found::Unfinished if matches!(value, Json::Object(_)) => return Err(Unfinished),
-        Found::Unfinished => return Ok(false),
-    };
-    match &ty.kind {
-        Kind::Primitive(primitive) => Ok(is_primitive(*primitive, value)),
-        Kind::Enum(_) | Kind::Fixed(_) => Ok(matches!(value, Json::String(_))),
-        Kind::Array(item) => {
-            let Json::Array(items) = value else { return Ok(false) };
-            all(items.iter().map(|value| is_valid(types, *item, value)))
+    Judge { types, judged: HashMap::new() }.is_valid(id, value)
+}
+
+struct Judge<'a, T> {
+    types: &'a T,
+    /// What was found about the objects and arrays of one default, by where they lie: the branches of unions within unions
+    /// would ask about the innermost ones again and again.
+    judged: HashMap<(TypeId, *const Json), bool>,
+}
+
+impl<T: Shape> Judge<'_, T> {
+    fn is_valid(&mut self, id: TypeId, value: &Json) -> Result<bool, Unfinished> {
+        if !matches!(value, Json::Object(_) | Json::Array(_)) {
+            return self.judge(id, value);
         }
-        Kind::Map(of) => {
-            let Json::Object(entries) = value else { return Ok(false) };
-            all(entries.iter().map(|(_, value)| is_valid(types, *of, value)))
+        let key = (id, std::ptr::from_ref(value));
+        if let Some(judged) = self.judged.get(&key) {
+            return Ok(*judged);
         }
-        Kind::Union(branches) => {
-            for branch in branches {
-                if is_valid(types, *branch, value)? {
-                    return Ok(true);
+        let judged = self.judge(id, value)?;
+        self.judged.insert(key, judged);
+        Ok(judged)
+    }
+
+    fn judge(&mut self, id: TypeId, value: &Json) -> Result<bool, Unfinished> {
+        let ty = match self.types.shape(id) {
+            Found::Type(ty) => ty,
+            Found::EmptyRecord => return Ok(matches!(value, Json::Object(_))),
+            Found::Unfinished if matches!(value, Json::Object(_)) => return Err(Unfinished),
+            Found::Unfinished => return Ok(false),
+        };
+        match &ty.kind {
+            Kind::Primitive(primitive) => Ok(is_primitive(*primitive, value)),
+            Kind::Enum(_) | Kind::Fixed(_) => Ok(matches!(value, Json::String(_))),
+            Kind::Array(item) => {
+                let Json::Array(items) = value else { return Ok(false) };
+                all(items.iter().map(|value| self.is_valid(*item, value)))
+            }
+            Kind::Map(of) => {
+                let Json::Object(entries) = value else { return Ok(false) };
+                all(entries.iter().map(|(_, value)| self.is_valid(*of, value)))
+            }
+            Kind::Union(branches) => {
+                for branch in branches {
+                    if self.is_valid(*branch, value)? {
+                        return Ok(true);
+                    }
                 }
+                Ok(false)
             }
-            Ok(false)
-        }
-        Kind::Record(record) => {
-            if !matches!(value, Json::Object(_)) {
-                return Ok(false);
+            Kind::Record(record) => {
+                if !matches!(value, Json::Object(_)) {
+                    return Ok(false);
+                }
+                all(record.fields.iter().map(|field| match value.get(&field.name) {
+                    Some(value) => self.is_valid(field.ty, value),
+                    // A field's own default was judged when the field was made.
+                    None => Ok(field.default.is_some()),
+                }))
             }
-            all(record.fields.iter().map(|field| match value.get(&field.name) {
-                Some(value) => is_valid(types, field.ty, value),
-                // A field's own default was judged when the field was made.
-                None => Ok(field.default.is_some()),
-            }))
         }
     }
 }

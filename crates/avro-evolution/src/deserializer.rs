@@ -343,6 +343,11 @@ impl<'b> MapAccess<'b> for MapEntries<'_, 'b> {
         seed.deserialize(de::value::BorrowedStrDeserializer::new(key)).map(Some)
     }
 
+    /// Of the block that has begun; others may follow.
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.blocks.left)
+    }
+
     fn next_value_seed<S: DeserializeSeed<'b>>(&mut self, seed: S) -> Result<S::Value, DecodeError> {
         seed.deserialize(Deserializer { decoding: self.decoding, op: self.blocks.op })
     }

@@ -180,3 +180,16 @@ fn a_schema_of_a_megabyte_is_read_and_written() {
     let schema = parse(&text);
     assert_eq!(parse(&schema.normalize(Docs::Kept)).canonical_form(), schema.canonical_form());
 }
+
+#[test]
+fn a_default_that_many_branches_might_take_is_judged_once() {
+    let depth = 60;
+    let value = format!("{}7{}", r#"{"x":"#.repeat(depth), "}".repeat(depth));
+    let text = format!(
+        r#"{{"type":"record","name":"R","fields":[
+            {{"name":"a","type":{{"type":"record","name":"A","fields":[{{"name":"x","type":["null","A","B"],"default":null}}]}}}},
+            {{"name":"b","type":{{"type":"record","name":"B","fields":[{{"name":"x","type":["null","A","B"],"default":null}}]}}}},
+            {{"name":"c","type":["A","B"],"default":{value}}}]}}"#
+    );
+    assert!(refused(&text).starts_with("/fields/2: the default"), "{}", refused(&text));
+}

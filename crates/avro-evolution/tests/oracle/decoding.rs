@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use waybill_avro_evolution::{Plan, Schema, incompatibilities};
 
 use crate::campaign::{both, pair, seed};
+use crate::differences;
 use crate::java::Java;
 use crate::values::{has_one_order, hex, shown, value};
 
@@ -24,7 +25,7 @@ struct Trial {
 }
 
 /// Makes that many trials, and counts how they came out.
-pub(crate) fn decode_trials(wanted: usize) -> BTreeMap<String, usize> {
+pub(crate) fn decode_trials(wanted: usize) -> BTreeMap<&'static str, usize> {
     let mut rng = StdRng::seed_from_u64(seed() ^ 2);
     let mut java = Java::start();
     let mut counts = BTreeMap::new();
@@ -85,31 +86,33 @@ fn read(trial: &Trial) -> Vec<Read> {
     trial.data.iter().map(read).collect()
 }
 
-fn judge(trial: &Trial, ours: &Read, javas: &Json) -> String {
+/// How a trial came out. What no difference on purpose explains ends the test.
+fn judge(trial: &Trial, ours: &Read, javas: &Json) -> &'static str {
+    let [reader, writer] = &trial.texts;
     match (ours, javas.get("value")) {
         (Ok((value, again)), Some(javas_value)) if value == javas_value => {
             let same_bytes = again.as_deref().is_none_or(|again| javas["again"] == again);
-            assert!(same_bytes, "{:?}\n{value}\nours {again:?}\nJava's {javas}", trial.texts);
-            "the same value".to_owned()
+            assert!(same_bytes, "{reader}\n{writer}\n{value}\nours {again:?}\nJava's {javas}");
+            "the same value"
         }
         (Ok((value, _)), Some(javas_value)) => {
-            eprintln!(
-                "DIFF\nreader {}\nwriter {}\nours  {value}\nJava  {javas_value}",
-                trial.texts[0], trial.texts[1]
-            );
-            "another value".to_owned()
+            let why = differences::why_another_value(&trial.reader, &trial.writer);
+            why.unwrap_or_else(|| {
+                panic!(
+                    "seed {}\nreader {reader}\nwriter {writer}\nours   {value}\nJava's {javas_value}",
+                    seed()
+                )
+            })
         }
         (Ok(_), None) => {
-            eprintln!("ONLYWE\nreader {}\nwriter {}\nJava  {javas}", trial.texts[0], trial.texts[1]);
-            "read here, refused by Java".to_owned()
+            let refusal = javas["refused"].as_str().unwrap_or_default();
+            differences::why_refused(refusal).unwrap_or_else(|| {
+                panic!("seed {}\nreader {reader}\nwriter {writer}\nJava refuses: {javas}", seed())
+            })
         }
+        (Err(_), None) => "refused by both: a default is no value of its field",
         (Err(error), Some(_)) => {
-            eprintln!(
-                "ONLYJAVA\nreader {}\nwriter {}\nours  {error}\nJava  {javas}",
-                trial.texts[0], trial.texts[1]
-            );
-            "refused here, read by Java".to_owned()
+            panic!("seed {}\nreader {reader}\nwriter {writer}\nrefused here: {error}\nJava's {javas}", seed())
         }
-        (Err(_), None) => "refused by both".to_owned(),
     }
 }

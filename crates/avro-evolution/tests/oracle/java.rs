@@ -1,14 +1,13 @@
 //! Avro's Java library in a process of its own, asked in batches over its standard input.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
-use waybill_devstack::{Undertaking, fetch, find_java};
+use waybill_devstack::{Undertaking, compile, fetch, find_java};
 
 /// How many questions one line holds.
 const BATCH: usize = 500;
@@ -80,7 +79,7 @@ impl Drop for Java {
     }
 }
 
-/// The jars and what is compiled from `Oracle.java`, once a process.
+/// The jars and what is compiled from `Oracle.java`.
 fn class_path() -> &'static str {
     static CLASS_PATH: OnceLock<String> = OnceLock::new();
     CLASS_PATH.get_or_init(|| {
@@ -88,37 +87,7 @@ fn class_path() -> &'static str {
         let undertaking = Undertaking::default();
         let (jars, _) =
             fetch(&undertaking, "avro", &here.join("../../ops/dev/avro/pom.xml")).expect("Avro's jars");
-        let classes = compiled(&undertaking, &here.join("tests/oracle/Oracle.java"), &jars.class_path());
-        format!("{}:{}", classes.display(), jars.class_path())
+        let source = here.join("tests/oracle/Oracle.java");
+        compile(&undertaking, &jars, &source).expect("Oracle.java compiles")
     })
-}
-
-fn compiled(undertaking: &Undertaking, source: &Path, jars: &str) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    (std::fs::read(source).expect("the source"), jars).hash(&mut hasher);
-    let classes =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("avro-oracle-{:016x}", hasher.finish()));
-    if classes.is_dir() {
-        return classes;
-    }
-    let partial = classes.with_extension(std::process::id().to_string());
-    std::fs::create_dir_all(&partial).expect("a folder for classes");
-    let mut compiler = Command::new(find_java());
-    compiler.args([
-        "-cp",
-        jars,
-        "org.eclipse.jdt.internal.compiler.batch.Main",
-        "-17",
-        "-nowarn",
-        "-proc:none",
-    ]);
-    // The compiler knows no `*` in a class path.
-    let folder = Path::new(jars.trim_end_matches('*'));
-    let listed = std::fs::read_dir(folder).expect("the folder of the jars");
-    let each: Vec<String> = listed.flatten().map(|entry| entry.path().display().to_string()).collect();
-    compiler.args(["-classpath", &each.join(":"), "-d"]).arg(&partial).arg(source);
-    undertaking.run(&mut compiler, "java", "install a Java of at least 17").expect("Oracle.java compiles");
-    // Whoever was first has made the same.
-    let _ = std::fs::rename(&partial, &classes);
-    classes
 }

@@ -4,6 +4,8 @@ mod agreement;
 mod campaign;
 mod corners;
 mod decoding;
+mod differences;
+mod fuzz;
 mod generator;
 mod java;
 mod mutation;
@@ -84,5 +86,14 @@ fn corners_of_the_notation_are_read_as_java_reads_them_except_for_those_that_are
 fn what_is_compatible_is_read_and_as_java_reads_it() {
     let wanted = campaign::named("WAYBILL_AVRO_TRIALS", 50_000);
     let counts = decoding::decode_trials(usize::try_from(wanted).expect("a number of trials"));
-    println!("seed {}: {counts:?}", campaign::seed());
+    let made: usize = counts.values().sum();
+    println!("seed {}: {made} values of compatible pairs", campaign::seed());
+    counts.iter().for_each(|(outcome, count)| println!("{count:>9} {outcome}"));
+}
+
+#[test]
+fn any_bytes_are_an_error_or_one_value() {
+    let wanted = campaign::named("WAYBILL_AVRO_INPUTS", 1_000_000);
+    let (fed, values) = fuzz::feed(usize::try_from(wanted).expect("a number of inputs"));
+    println!("seed {}: {fed} inputs, {values} of them values, no panic", campaign::seed());
 }
