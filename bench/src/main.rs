@@ -4,7 +4,6 @@
 //! are built as `waybill` itself is: optimised. Figures go to standard output, everything else to standard error.
 
 mod accept;
-mod avro;
 mod client;
 mod export;
 mod figure;
@@ -22,10 +21,10 @@ mod stack;
 mod stall;
 mod topic;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
 use waybill_devstack::Undertaking;
 
@@ -33,13 +32,13 @@ use crate::progress::Progress;
 use crate::run::Run;
 use crate::stack::Stack;
 
-/// Measures, where it needs them on a Postgres and a Kafka of its own that are gone afterwards.
+/// Measures, on a Postgres and a Kafka of its own that are gone afterwards.
 #[derive(Debug, Parser)]
 #[command(name = "./dev bench")]
 struct Arguments {
-    /// The `waybill` to measure. `avro` needs none.
+    /// The `waybill` to measure.
     #[arg(long)]
-    waybill: Option<PathBuf>,
+    waybill: PathBuf,
     /// The same work, smaller.
     #[arg(long)]
     quick: bool,
@@ -55,8 +54,6 @@ enum Bench {
     Export,
     /// Accepting exports beside `pgbench`, and small ones through everything.
     Accept,
-    /// Encoding and decoding beside Avro's Java library and beside `apache-avro`.
-    Avro,
 }
 
 fn main() -> ExitCode {
@@ -77,39 +74,27 @@ fn main() -> ExitCode {
 /// Gives whether every figure could be measured.
 fn run(arguments: &Arguments, undertaking: &Undertaking) -> Result<bool> {
     let progress = Progress::new();
-    let root = std::env::current_dir().context("cannot tell where this is")?;
-    let figures = match (arguments.bench, &arguments.waybill) {
-        (Bench::Avro, _) => {
-            avro::Bench { root: &root, undertaking, progress: &progress, quick: arguments.quick }.run()?
-        }
-        (_, Some(waybill)) => on_servers(arguments, waybill, &root, undertaking, &progress)?,
-        (_, None) => bail!("--waybill names no waybill to measure"),
-    };
-    for figure in &figures {
-        println!("{}", figure.to_json());
-    }
-    Ok(figures.iter().all(figure::Figure::is_measured))
-}
-
-/// Measures what needs servers.
-fn on_servers(
-    arguments: &Arguments,
-    waybill: &Path,
-    root: &Path,
-    undertaking: &Undertaking,
-    progress: &Progress,
-) -> Result<Vec<figure::Figure>> {
     let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
-    let stack = Stack::start(root, undertaking, progress)?;
-    let run = Run { stack: &stack, undertaking, progress, waybill, quick: arguments.quick };
+    let root = std::env::current_dir().context("cannot tell where this is")?;
+    let stack = Stack::start(&root, undertaking, &progress)?;
+    let run = Run {
+        stack: &stack,
+        undertaking,
+        progress: &progress,
+        waybill: &arguments.waybill,
+        quick: arguments.quick,
+    };
     let measured = runtime.block_on(async {
         match arguments.bench {
             Bench::Relay => relay::Bench::new(&run).run().await,
             Bench::Export => export::Bench::new(&run).run().await,
             Bench::Accept => accept::Bench::new(&run).run().await,
-            Bench::Avro => bail!("that one needs no servers"),
         }
     });
-    stack.end(undertaking, progress)?;
-    measured
+    stack.end(undertaking, &progress)?;
+    let figures = measured?;
+    for figure in &figures {
+        println!("{}", figure.to_json());
+    }
+    Ok(figures.iter().all(figure::Figure::is_measured))
 }

@@ -15,8 +15,7 @@ const SERVICES: [&str; 7] = [
 ];
 
 /// Our crates that each library crate may depend on. A crate that is not here is not allowed to exist unnoticed.
-const ALLOWED: [(&str, &[&str]); 19] = [
-    ("waybill-avro-evolution", &[]),
+const ALLOWED: [(&str, &[&str]); 18] = [
     ("waybill-domain", &[]),
     ("waybill-fault-points", &[]),
     ("waybill-outbox", &[]),

@@ -156,7 +156,7 @@ fn everything_was_asked(document: &Answer, asked: &BTreeMap<String, Vec<(f64, f6
             };
             let second = both - first;
             let least = if takes_anything(operation) { f64::from(EXAMPLES) } else { 1.0 };
-            if both < least || first.min(second) < least / 2.0 {
+            if both < least || first.min(second) < 1.0 {
                 missing.push(format!("{name} was asked {first} and {second} times"));
             }
             if done == 0.0 && !NEVER_DONE.contains(&name.as_str()) {

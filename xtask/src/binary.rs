@@ -44,12 +44,12 @@ pub(crate) fn build(
 }
 
 /// Builds with these arguments, showing cargo's progress, and gives where the binaries are.
-pub(crate) fn build_named<const N: usize>(
+pub(crate) fn build_both(
     undertaking: &Undertaking,
     console: &Console,
     arguments: &[&str],
-    names: [&str; N],
-) -> Result<[PathBuf; N]> {
+    names: [&str; 2],
+) -> Result<[PathBuf; 2]> {
     let title = format!("cargo build {}", arguments.join(" "));
     console.noisy_step(&title, || executables(undertaking, arguments, names))
 }

@@ -21,15 +21,6 @@ impl Jars {
     pub fn class_path(&self) -> String {
         format!("{}/*", self.dir.display())
     }
-
-    /// Each of them, for programs that do not know what `*` means.
-    pub(crate) fn paths(&self) -> Result<Vec<String>, DevstackError> {
-        let listed = fs::read_dir(&self.dir).on("read", &self.dir)?;
-        let mut paths: Vec<String> =
-            listed.flatten().map(|entry| entry.path().display().to_string()).collect();
-        paths.sort();
-        Ok(paths)
-    }
 }
 
 /// Copies the jars that `pom` names into the shared cache, unless they are there. `name` is the folder's, before the

@@ -14,22 +14,19 @@ use crate::console::Console;
 use crate::place::Place;
 
 /// The benches that exist.
-const BENCHES: [&str; 4] = ["relay", "export", "accept", "avro"];
-
-/// The one that needs neither servers nor a `waybill`.
-const ALONE: &str = "avro";
+const BENCHES: [&str; 3] = ["relay", "export", "accept"];
 
 /// The stack that a bench makes for itself, and what runs in it, in the order in which it is stopped.
 const STACK: &str = "bench";
 const SERVICES: [&str; 10] =
     ["worker", "api", "search", "stats", "notifier", "reconciler", "relay", "connect", "kafka", "postgres"];
 
-/// As it is shipped: what measures, and the `waybill` that it measures.
-const RELEASE: [&str; 5] = ["--release", "--package", "waybill-bench", "--package", "waybill"];
+/// As it is shipped: `waybill`, and what measures it.
+const RELEASE: [&str; 5] = ["--release", "--package", "waybill", "--package", "waybill-bench"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which one: relay, export, accept or avro.
+    /// Which one: relay, export or accept.
     name: Option<String>,
     /// The same work, smaller.
     #[arg(long)]
@@ -47,17 +44,10 @@ impl Bench {
         if !BENCHES.contains(&name.as_str()) {
             bail!(UsageError(format!("no bench is called {name}: {known}")));
         }
-        let mut command = if name == ALONE {
-            let [bench] = binary::build_named(undertaking, console, &RELEASE[..3], ["waybill-bench"])?;
-            Command::new(bench)
-        } else {
-            let [bench, waybill] =
-                binary::build_named(undertaking, console, &RELEASE, ["waybill-bench", "waybill"])?;
-            let mut command = Command::new(bench);
-            command.arg("--waybill").arg(waybill);
-            command
-        };
-        command.current_dir(place.root());
+        let [waybill, bench] =
+            binary::build_both(undertaking, console, &RELEASE, ["waybill", "waybill-bench"])?;
+        let mut command = Command::new(bench);
+        command.arg("--waybill").arg(waybill).current_dir(place.root());
         if self.quick {
             command.arg("--quick");
         }
